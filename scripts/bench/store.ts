@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { encodeKey } from "../../src/encoding/keys.ts";
-import { recordCodec } from "../../src/encoding/record.ts";
 import { unixEpochTicks } from "../../src/base/ticks.ts";
 import type { Clock } from "../../src/base/world.ts";
 import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
@@ -11,6 +10,7 @@ import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.
 import { silentLog } from "../../tests/harness/silent-log.ts";
 import type { Store } from "../../src/store/store.ts";
 import { setClockOffset, TransactionalStore } from "../../src/store/transactional-store.ts";
+import { recordCodec } from "../../src/encoding/table.ts";
 
 /** Durable read-modify-writes per second, latency of a point read, cost of a view.
  *  `npm run bench -- --store [FOLDER [postgres://…]]` */

@@ -1,6 +1,5 @@
 import { accountUsage, type AccountQuota } from "../operation/quotas.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { decodeCounter } from "../store/store.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
@@ -17,9 +16,7 @@ export const quotaState = defineTable<"quotas", QuotaState>({
   key: (name) => [name],
   codec: recordCodec<QuotaState>({ version: 1 }),
   owner: "store",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** Whether an account has any data, soft-deleted data included. */

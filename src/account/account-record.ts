@@ -1,7 +1,6 @@
 import type { AccountQuota } from "../operation/quotas.ts";
 import type { ServiceName } from "../protocol/names.ts";
-import { recordCodec, withDecodeCache } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec, withDecodeCache } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { AccountInput } from "./parse-settings.ts";
 import type { ServiceProperties } from "./service-properties.ts";
@@ -71,9 +70,7 @@ export const accountsState = defineTable<"accounts" | "identity", AccountsState>
   key: (name) => [name],
   codec: recordCodec<AccountsState>({ version: 1 }),
   owner: "store",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** The scope of operations on the account: its record. */

@@ -5,7 +5,7 @@ import type { Table } from "../encoding/table.ts";
 import { elementOf, joined, rendered, xmlBodyOf } from "../encoding/xml-body.ts";
 import { textElement } from "../encoding/xml-writer.ts";
 import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../operation/listing.ts";
-import { noETag, type Operation, type Route } from "../operation/operation.ts";
+import { type Operation, type Route, largeListing } from "../operation/operation.ts";
 import type { RecordView } from "../operation/view.ts";
 import { bareETag } from "../protocol/conditions.ts";
 import { leaseProperties, type Lease } from "../protocol/lease.ts";
@@ -65,10 +65,7 @@ export function declareListing<T, const W extends string>(listing: Listing<T, W>
       include: wordSet<W | "metadata">("include", "metadata", ...listing.include),
     },
     permission: { letters: "l", resourceType: "s", sas: "account-only" },
-    target: "must-exist",
-    ...noETag,
-    effect: "reads",
-    largeResponse: true,
+    ...largeListing,
     success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
     reads: async (view, { target, input, account }) => {
       const from = positionInMarker(input.marker, account);

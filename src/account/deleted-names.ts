@@ -2,9 +2,8 @@ import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { periodJob, put, type Effect } from "../operation/effects.ts";
 import type { Features } from "../protocol/features.ts";
 import type { ServiceName } from "../protocol/names.ts";
-import { recordCodec } from "../encoding/record.ts";
 import type { LoadRequest } from "../operation/service.ts";
-import { defineTable, type Period } from "../encoding/table.ts";
+import { defineTable, type Period, internalRecord, recordCodec } from "../encoding/table.ts";
 import { ticksFromSeconds, ticksPerDay, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 
@@ -49,9 +48,7 @@ export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
   codec: recordCodec<DeletedNameRecord>({ version: 1 }),
   // A reservation may outlive its account.
   owner: "store",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
   period: {
     jobKinds: [
       "blob-deleted-name",
@@ -76,11 +73,10 @@ export function keepDeletion(features: Features, key: DeletedName, now: Ticks): 
 
 /** Whether a container of this name was deleted so recently that deleting it again succeeds. */
 export function isRecentlyDeleted(view: RecordView, key: DeletedName): Awaitable<boolean> {
-  return mapAwaitable(view.get(deletedNames, key), (record) => isRecent(record, view.now));
-}
-
-function isRecent(record: DeletedNameRecord | undefined, now: Ticks): boolean {
-  return record?.deletedAt !== undefined && now < record.deletedAt + repetitionTicksMax;
+  return mapAwaitable(
+    view.get(deletedNames, key),
+    (record) => record?.deletedAt !== undefined && view.now < record.deletedAt + repetitionTicksMax,
+  );
 }
 
 /** Returns the effects that reserve the name of a deleted resource for `deletedNameSeconds`; none

@@ -1,6 +1,5 @@
 import type { Ticks } from "../base/ticks.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { appendTo, type LogAppend } from "../operation/effects.ts";
 import type { RecordView } from "../operation/view.ts";
 import { accounts } from "./account-record.ts";
@@ -135,9 +134,7 @@ export const eventLog = defineTable<bigint, EventRecord>({
     },
   }),
   owner: "account",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** Text that is greater for later changes. Azure's has 48 hexadecimal digits, too. */
@@ -183,9 +180,7 @@ export const eventLogTrims = defineTable<bigint, LogTrim>({
   key: (account) => [account],
   codec: recordCodec<LogTrim>({ version: 1 }),
   owner: "account",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** Writes an event to the log of an account. */

@@ -1,7 +1,6 @@
 import type { KeyPart } from "../encoding/keys.ts";
 import type { Lease, LeaseKind } from "../protocol/lease.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { defineIndex, type IndexEntry } from "../encoding/table.ts";
+import { defineIndex, type IndexEntry, recordCodec } from "../encoding/table.ts";
 import { ticksMax, type Ticks } from "../base/ticks.ts";
 
 /** The key of an entry of the lease index. */

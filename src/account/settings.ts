@@ -1,28 +1,19 @@
 import type { AccessRules } from "../protocol/roles/access-rules.ts";
 import type { Subscription } from "./subscription.ts";
+import type { Features } from "../protocol/features.ts";
 
 /** The settings of an account that Azure keeps in its management plane. No REST operation of the
  *  four services changes them; they come from a configuration file, from the options of `start`, or
  *  from the admin API, which stores them. */
-export interface AccountSettings {
+export interface AccountSettings extends Features {
   readonly name: string;
   /** One or two keys in base64. Each is accepted, so that one can be replaced while clients use the
    *  other. */
   readonly keys: AccountKeys;
-  /** Every overwrite and delete of a blob keeps the previous version. */
-  readonly versioning: boolean;
-  /** How long a deleted container can be restored, in days; 0: not at all. */
-  readonly containerSoftDeleteDays: number;
-  /** How long a deleted share can be restored, in days; 0: not at all. */
-  readonly shareSoftDeleteDays: number;
-  /** Whether containers may have public access. */
-  readonly publicAccess: boolean;
   /** Whether requests signed with an account key are accepted. */
   readonly sharedKey: boolean;
   /** Whether the time of the last read of a block blob is stored, at most once in 24 hours. */
   readonly lastAccessTracking: boolean;
-  /** How long the name of a deleted container, queue, table or share cannot be reused, in
-   *  seconds. */
   readonly deletedNameSeconds: number;
   /** Whether paths consist of directories. Fixed once the account has a container. */
   readonly hierarchicalNamespace: boolean;
@@ -37,14 +28,9 @@ export interface AccountSettings {
   readonly changeFeedRetentionDays: number;
   /** The subscriptions to events that the configuration describes, by name. */
   readonly subscriptions?: Readonly<Record<string, Subscription>> | undefined;
-  /** Names of the encryption scopes of blobs; undefined: a scope exists as soon as it is named. */
-  readonly encryptionScopes?: readonly string[] | undefined;
   /** The role assignments of the account. Undefined if no roles are configured: then an accepted
    *  bearer token permits everything. */
   readonly roles?: AccessRules | undefined;
-  /** The revision of settings that are stored with the account record; undefined for those of the
-   *  configuration. */
-  readonly settingsRevision?: bigint | undefined;
   /** The revision of the stored identities that `roles` was computed from; 0 if there are none,
    *  undefined without a store. */
   readonly identityRevision?: bigint | undefined;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Ticks } from "../base/ticks.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { anyTable, defineTable } from "../encoding/table.ts";
+import { anyTable, defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import type { View } from "../store/store.ts";
 import {
   identityNames,
@@ -29,20 +28,13 @@ interface RoleAssignmentRecord {
   readonly input: RoleAssignmentInput;
 }
 
-const serverRecord = {
-  owner: "store",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
-} as const;
-
-/** Principals by name. */
 export const storedPrincipals = defineTable<string, PrincipalRecord>({
   name: "principals",
   tag: 0x60,
   key: (name) => [name],
   codec: recordCodec<PrincipalRecord>({ version: 1 }),
-  ...serverRecord,
+  owner: "store",
+  ...internalRecord,
 });
 
 /** Role assignments by `assignmentId`. An archive has those of an account in its frame. */
@@ -51,7 +43,8 @@ export const storedAssignments = defineTable<string, RoleAssignmentRecord>({
   tag: 0x61,
   key: (id) => [id],
   codec: recordCodec<RoleAssignmentRecord>({ version: 1 }),
-  ...serverRecord,
+  owner: "store",
+  ...internalRecord,
 });
 
 export const identityTables = [anyTable(storedPrincipals), anyTable(storedAssignments)];

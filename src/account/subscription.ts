@@ -1,6 +1,11 @@
 import type { Ticks } from "../base/ticks.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { anyTable, defineTable, type AnyTable } from "../encoding/table.ts";
+import {
+  anyTable,
+  defineTable,
+  type AnyTable,
+  internalRecord,
+  recordCodec,
+} from "../encoding/table.ts";
 import type { LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
 import type { EventRecord } from "./event-log.ts";
@@ -139,9 +144,7 @@ export const subscriptionStates = defineTable<SubscriptionKey, SubscriptionState
   key: ({ account, name }) => [account, name],
   codec: recordCodec<SubscriptionState>({ version: 1 }),
   owner: "store",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** An event whose delivery has failed, or that waits behind such an event of the same subject. */
@@ -166,9 +169,7 @@ export const eventRetries = defineTable<RetryKey, RetryRecord>({
   key: ({ account, name, position }) => [account, name, position.sequence, position.number],
   codec: recordCodec<RetryRecord>({ version: 1 }),
   owner: "store",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** Most retries of a subscription. If there are as many, its position does not advance: further

@@ -2,7 +2,7 @@ import { noETag } from "../operation/operation.ts";
 import type { Version } from "../protocol/versions.ts";
 import { formatIsoSeconds, parseIso } from "../base/dates.ts";
 import { invalidXmlNode, missingXmlNode } from "../protocol/faults.ts";
-import type { ServiceName } from "../protocol/names.ts";
+import { type ServiceName, serviceLetters } from "../protocol/names.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import { xmlBody } from "../encoding/xml-body.ts";
@@ -14,12 +14,6 @@ import { serviceOperation } from "./service-resource.ts";
 const keyInfoBytesMax = 64 * 1024;
 /** Limit of the service: a key is valid for at most seven days from now. */
 const keyDaysMax = 7n;
-const serviceLetters: Readonly<Record<ServiceName, string>> = {
-  blob: "b",
-  queue: "q",
-  table: "t",
-  file: "f",
-};
 
 /** The parsed body. If `start` is undefined, the key is valid from the time of the request. */
 interface KeyInfo {

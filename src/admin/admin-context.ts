@@ -3,7 +3,7 @@ import type { AccountManager } from "../account/account-manager.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { ServiceName } from "../protocol/names.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { World } from "../base/world.ts";
 import type { Wait } from "../operation/work.ts";
 import type { Runtime } from "../operation/work.ts";
 import type { SubscriptionManager } from "../events/subscription-manager.ts";
@@ -21,10 +21,7 @@ import type { HealthHistory } from "./views/health-history.ts";
 export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
 
 /** What the admin listener gets from the running server. */
-export interface AdminContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface AdminContext extends World {
   /** Limit for the bodies of all requests of the process. */
   readonly memory?: MemoryBudget;
   readonly runtime: Runtime;

@@ -1,5 +1,6 @@
 import type { LeaseState } from "../protocol/lease.ts";
 import type { ServiceName } from "../protocol/names.ts";
+import type { RoleDefinition } from "../protocol/roles/role.ts";
 
 /** The responses of the admin API ([docs/ADMIN.md](../../docs/ADMIN.md)): written by the views of
  *  this folder and read by the explorer. Types alone, so that the explorer contains no code of the
@@ -277,14 +278,8 @@ export interface ChangedPrincipal extends PrincipalInfo {
   readonly secret?: string | undefined;
 }
 
-export interface RoleInfo {
-  readonly name: string;
-  readonly id?: string | undefined;
+export interface RoleInfo extends RoleDefinition {
   readonly isBuiltIn: boolean;
-  readonly actions: readonly string[];
-  readonly notActions: readonly string[];
-  readonly dataActions: readonly string[];
-  readonly notDataActions: readonly string[];
 }
 
 export interface AssignmentInfo {
@@ -372,7 +367,7 @@ export interface LeaseEvent {
 
 export interface ReturnedMessage {
   readonly at: string;
-  readonly action: string;
+  readonly action: "returned";
   readonly account: string;
   readonly queue: string;
   readonly id: string;

@@ -17,7 +17,7 @@ import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } f
 import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
 import { coveredAccounts, maySee, type ResourceName, type Grant } from "./security/grant.ts";
 
-export interface AdminHandler {
+interface AdminHandler {
   readonly handle: NodeHandler;
   /** Fragment of a URL of the explorer that logs in once; undefined if no login is required. */
   loginFragment(): string | undefined;
@@ -123,7 +123,8 @@ async function respond(
   if ("allow" in matched) return notAllowed(request, matched.allow);
   const { route, values } = matched;
   facts.route = route.path;
-  const admission = admit(parts, request, route.access);
+  const admission =
+    route.access === "open" ? noCaller : parts.auth.authenticate(request, route.access);
   if (admission.refusal !== undefined) return admission.refusal;
   const { grant, isValid } = admission;
   facts.grant = grant;
@@ -162,10 +163,6 @@ function isGuarded({ path }: AdminRequest): boolean {
 /** The caller of a route without authentication. It administers no account: no account has the name
  *  "". */
 const noCaller: AuthResult = { grant: { kind: "account", account: "" }, isValid: () => true };
-
-function admit({ auth }: HandlerParts, request: AdminRequest, access: Access): AuthResult {
-  return access === "open" ? noCaller : auth.authenticate(request, access);
-}
 
 async function pageOrNothing(parts: HandlerParts, request: AdminRequest): Promise<AdminResponse> {
   const isRead = request.method === "GET" || request.method === "HEAD";

@@ -3,6 +3,7 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { AdminResponse } from "./admin-response.ts";
 import type { Checks } from "./inputs.ts";
 import type { AdminRequest, AuthenticatedRequest, CheckedRequest } from "./request.ts";
+import { decodePercent } from "../protocol/names.ts";
 
 /** The segments of a path that matched `:name`, by name. */
 export type PathValues = Readonly<Record<string, string>>;
@@ -64,15 +65,11 @@ export function matchRoute(
   for (const route of routes) {
     const values = valuesOf(route.path, path);
     if (values === undefined) continue;
-    const methods = methodsOf(route);
+    const methods = route.method === "GET" && "answer" in route ? ["GET", "HEAD"] : [route.method];
     if (methods.includes(method) || route.method === "*") return { route, values };
     allowed.push(...methods);
   }
   return allowed.length === 0 ? undefined : { allow: allowed.join(", ") };
-}
-
-function methodsOf(route: AnyRoute): readonly string[] {
-  return route.method === "GET" && "answer" in route ? ["GET", "HEAD"] : [route.method];
 }
 
 function valuesOf(pattern: string, path: string): PathValues | undefined {
@@ -84,16 +81,8 @@ function valuesOf(pattern: string, path: string): PathValues | undefined {
   const values: Record<string, string> = {};
   for (const [index, part] of parts.entries()) {
     const segment = given[index] ?? "";
-    if (part.startsWith(":")) values[part.slice(1)] = decoded(segment);
+    if (part.startsWith(":")) values[part.slice(1)] = decodePercent(segment) ?? segment;
     else if (part !== segment) return undefined;
   }
   return values;
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

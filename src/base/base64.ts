@@ -1,4 +1,3 @@
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const notInAlphabet = /[^A-Za-z0-9+/]/;
 
 /** Whether the text consists of whole groups of four characters, the last one padded if necessary.
@@ -24,14 +23,4 @@ export function base64ByteLength(text: string): number | undefined {
   if (!isBase64(text)) return undefined;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return (text.length / 4) * 3 - padding;
-}
-
-/** Whether the unused bits of the last character are zero. Only then do equal bytes have equal
- *  texts. */
-export function isCanonicalBase64(text: string): boolean {
-  if (!isBase64(text)) return false;
-  if (!text.endsWith("=")) return true;
-  const unusedBits = text.endsWith("==") ? 0b1111 : 0b11;
-  const last = text.charAt(text.indexOf("=") - 1);
-  return (alphabet.indexOf(last) & unusedBits) === 0;
 }

@@ -51,3 +51,10 @@ export async function endWithin(
   await Promise.race([work, timeout]);
   cancel();
 }
+
+/** What every part of a server gets of the machine, or of a simulated one. */
+export interface World {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}

@@ -14,10 +14,10 @@ import {
   type BlobKey,
   type BlobRecord,
   type GenerationKey,
-  type HttpHeaders,
 } from "./records.ts";
 import type { BlobAddress, ContainerScope } from "./resources.ts";
 import { retentionDays } from "./shared/overwrite.ts";
+import type { HttpHeaders } from "../protocol/metadata.ts";
 
 /** The operations that are events, as Azure names them, and the type of their events. */
 const eventTypes = {

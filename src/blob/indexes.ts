@@ -1,6 +1,11 @@
 import type { KeyPart } from "../encoding/keys.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { anyTable, defineIndex, type AnyTable, type IndexEntry } from "../encoding/table.ts";
+import {
+  anyTable,
+  defineIndex,
+  type AnyTable,
+  type IndexEntry,
+  recordCodec,
+} from "../encoding/table.ts";
 import type { BlobRecord } from "./records.ts";
 
 /** Index tables whose entries are derived from container and blob records. `operation/apply.ts`

@@ -3,10 +3,9 @@ import { eventLog, eventLogTrims } from "../account/event-log.ts";
 import { leaseEntries } from "../account/held-leases.ts";
 import type { BytesSource, ContentRef } from "../content/content-ref.ts";
 import type { Lease } from "../protocol/lease.ts";
-import { metadataBytes, type Metadata } from "../protocol/metadata.ts";
+import { metadataBytes, type Metadata, type HttpHeaders } from "../protocol/metadata.ts";
 import type { PosixAccess } from "../protocol/posix-acl.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
-import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import {
   containerNameEntries,
   directoryNameEntries,
@@ -22,6 +21,8 @@ import {
   defineCounter,
   defineTable,
   type AnyTable,
+  recordCodec,
+  withDecodeCache,
 } from "../encoding/table.ts";
 import type { Tags } from "../protocol/tags.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
@@ -68,17 +69,6 @@ export interface ContainerRecord {
 export interface DeletedContainerRecord extends ContainerRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
-}
-
-/** The content headers that a blob is returned with. */
-export interface HttpHeaders {
-  /** Undefined: created without one, so that it is the default; empty: cleared. */
-  readonly contentType?: string | undefined;
-  readonly contentEncoding?: string | undefined;
-  readonly contentLanguage?: string | undefined;
-  readonly contentMd5?: Uint8Array | undefined;
-  readonly cacheControl?: string | undefined;
-  readonly contentDisposition?: string | undefined;
 }
 
 /** A blob (in the table `blobs`), or a generation of it (in `generations`): a snapshot, an earlier

@@ -236,7 +236,15 @@ function loadTarget(
 function loadedOf(scope: ContainerScope, target: BlobRecord | undefined): LoadedResource {
   const access = accessOf(scope.container);
   return {
-    access: isHierarchical(scope) ? { ...access, path: () => pathAccess(scope, target) } : access,
+    access: isHierarchical(scope)
+      ? {
+          ...access,
+          path: () => ({
+            ancestors: scope.ancestors.map(posixAccessOf),
+            target: target && posixAccessOf(target),
+          }),
+        }
+      : access,
     scope: ok(scope),
     target,
     lease: scope.upload?.live?.lease,
@@ -289,13 +297,6 @@ function uncommittedBlob({ touched, lease }: UploadRecord): BlobRecord {
   return { ...fields, content: emptyContent, headers: {}, metadata: [] };
 }
 
-function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): PathAccess {
-  return {
-    ancestors: scope.ancestors.map(posixAccessOf),
-    target: target && posixAccessOf(target),
-  };
-}
-
 /** Tells the client the type of the existing path: Hadoop treats an existing directory that it
  *  wants to create as a success. */
 function existingType(target: object, { hierarchicalNamespace }: Features): FaultDetail {
@@ -306,7 +307,6 @@ function existingType(target: object, { hierarchicalNamespace }: Features): Faul
 /** On flat accounts a name has no parents. */
 const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;
 
-/** Whether the account has a hierarchical namespace. */
 export function isHierarchical({ account }: AccountScope): boolean {
   return account.hierarchicalNamespace === true;
 }

@@ -78,7 +78,6 @@ type ValueOf<O extends Option> = O extends { readonly kind: "switch" }
       ? string
       : string | undefined;
 
-/** The values of options. */
 export type Values<O extends Options> = { readonly [N in keyof O]: ValueOf<O[N]> };
 
 /** The words of a command, parsed and checked against its declaration. */

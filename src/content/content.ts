@@ -78,6 +78,23 @@ export interface ContentStore {
   close(): Promise<void>;
 }
 
+/** The content store `content` with other methods instead of some of its own. */
+export function contentWith(content: ContentStore, own: Partial<ContentStore>): ContentStore {
+  return {
+    loop: content.loop,
+    scopeKeys: content.scopeKeys,
+    receive: content.receive.bind(content),
+    discard: content.discard.bind(content),
+    applyPlan: content.applyPlan.bind(content),
+    slices: content.slices.bind(content),
+    open: content.open.bind(content),
+    pin: content.pin.bind(content),
+    reclaim: content.reclaim.bind(content),
+    close: content.close.bind(content),
+    ...own,
+  };
+}
+
 /** Reads content of one state. */
 export interface ContentReader {
   readonly length: number;

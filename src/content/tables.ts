@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { decodeKey, encodeTaggedKey, prefixBounds, type KeyBounds } from "../encoding/keys.ts";
-import { recordCodec } from "../encoding/record.ts";
 import type { Key } from "../store/store.ts";
+import { recordCodec } from "../encoding/table.ts";
 
 /** Tables of content in the key space. Their tags are never reused. */
 const tagNode = 0x10;

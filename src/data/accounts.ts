@@ -13,12 +13,12 @@ import { isObject, type SettingsResult } from "../account/object-reader.ts";
 import type { AccountInputs } from "../account/parse-settings.ts";
 import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
-import { StoredAccounts } from "../account/stored-accounts.ts";
 import { withStoredIdentity } from "../account/stored-identity.ts";
 import { isListedWebhook } from "../account/subscription.ts";
 import type { Log } from "../base/world.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
+import { StoredAccounts } from "../account/stored-accounts.ts";
 
 /** Where the accounts of a server are described, besides those in its store. */
 interface AccountSources {

@@ -1,7 +1,7 @@
 import { copyMarkKey, storeIdKey } from "../content/tables.ts";
-import { recordCodec } from "../encoding/record.ts";
 import { keyringKey } from "../store/encryption/record-cipher.ts";
 import type { Entry, Key, Store, View } from "../store/store.ts";
+import { recordCodec } from "../encoding/table.ts";
 
 /** Progress of a copy. Extents and records are copied in ascending order. */
 export interface CopyMark {

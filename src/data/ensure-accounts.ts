@@ -1,14 +1,14 @@
 import type { AccountChangeParts } from "../account/account-changes.ts";
 import { ensureSettings } from "../account/account-quota.ts";
-import { ensureAccountRecords } from "../account/account-records.ts";
+import { ensureAccountRecords, hasRecords } from "../account/account-records.ts";
 import type { Accounts } from "../account/settings.ts";
 import { ensureSubscriptions } from "../account/subscription-changes.ts";
 import type { Log, Random } from "../base/world.ts";
-import { hasContainers } from "../blob/has-containers.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Transaction } from "../store/store.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { hasData, services } from "./services.ts";
 import { StartRefused } from "../host/refused.ts";
+import { containers, deletedContainers } from "../blob/records.ts";
 
 /** The parts with which `account` changes stored accounts: it cannot import the services, whose
  *  data decides whether an account may be deleted. */
@@ -72,4 +72,9 @@ interface AccountParts {
   readonly accounts: ReloadableAccounts;
   readonly random: Random;
   readonly log: Log;
+}
+
+/** Whether an account has a container, or a soft-deleted container that can be restored. */
+async function hasContainers(tx: Transaction, account: bigint): Promise<boolean> {
+  return (await hasRecords(tx, containers, account)) || hasRecords(tx, deletedContainers, account);
 }

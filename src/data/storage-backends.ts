@@ -6,7 +6,7 @@ import { memoryFiles } from "../content/extents/memory-files.ts";
 import type { ContentOptions } from "../content/open-content.ts";
 import { sharedHorizons, soloHorizons } from "../content/reclaim/pins.ts";
 import type { Meter } from "../protocol/meter.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { World } from "../base/world.ts";
 import { recordRules, restoreRules } from "./services.ts";
 import { encryptedFiles } from "../content/extents/encrypted-files.ts";
 import { Cipher } from "../store/encryption/cipher.ts";
@@ -47,10 +47,7 @@ interface StorageLocations {
   readonly encryption?: string | undefined;
 }
 
-export interface StorageOptions extends StorageLocations {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface StorageOptions extends World, StorageLocations {
   /** Counts commits. */
   readonly meter?: Meter | undefined;
   /** The data keys of a new, encrypted storage, for a copy of another one. */

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
-import { fromValues, positionsOf, toValues } from "./record.ts";
+import { fromValues, positionsOf, toValues } from "./table.ts";
 
 interface Sample {
   readonly first: number;

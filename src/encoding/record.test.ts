@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-
-import { RecordTooNew, recordCodec } from "./record.ts";
+import { RecordTooNew, recordCodec } from "./table.ts";
 
 interface Sample {
   readonly name: string;

@@ -30,10 +30,6 @@ export function escapeText(text: string): string {
   return mayNeedEscape.test(text) ? text.replaceAll(inText, escapeOf) : text;
 }
 
-function escapeAttribute(text: string): string {
-  return escapeText(text).replaceAll(inQuotes, escapeOf);
-}
-
 /** `<name>text</name>`; an empty string for `undefined`, `<name />` for an empty text. */
 export function textElement(name: string, value: string | number | bigint | undefined): string {
   if (value === undefined) return "";
@@ -73,7 +69,7 @@ export function startTag(name: string, attributes: Readonly<Record<string, strin
 function withAttributes(name: string, attributes: Readonly<Record<string, string>>): string {
   let open = name;
   for (const [key, value] of Object.entries(attributes)) {
-    open += ` ${key}="${escapeAttribute(value)}"`;
+    open += ` ${key}="${escapeText(value).replaceAll(inQuotes, escapeOf)}"`;
   }
   return open;
 }

@@ -1,4 +1,4 @@
-import { eventLog, topicOf } from "../account/event-log.ts";
+import { eventLog, topicOf, readEvents } from "../account/event-log.ts";
 import {
   findSubscriptionNameProblem,
   inputOf,
@@ -20,13 +20,17 @@ import {
   type SubscriptionKey,
   type SubscriptionRecord,
   type SubscriptionState,
+  eventRetries,
+  retryPosition,
+  subscriptions,
+  subscriptionStates,
 } from "../account/subscription.ts";
 import type { LoopShare } from "../base/loop-share.ts";
 import { comparePositions, logBounds } from "../store/logs.ts";
 import type { Runtime } from "../operation/work.ts";
-import type { View } from "../store/store.ts";
-import { waitUntilSettled } from "./settled.ts";
+import type { View, Store } from "../store/store.ts";
 import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
+import type { Clock } from "../base/world.ts";
 
 export type SubscriptionResult =
   | SubscriptionChangeResult
@@ -202,4 +206,65 @@ async function countBacklogs(
     backlogs.set(state, backlog);
     end = start;
   }
+}
+
+/** Interval in which a wait looks again, in case the account of a subscription is replaced. */
+const pollMilliseconds = 1000;
+
+/** Resolves to true when every event that was committed before the call is delivered,
+ *  dead-lettered or counted as dropped, for all subscriptions that are not paused; to false after
+ *  `millisecondsMax`. Only the store is read: any process may deliver. */
+async function waitUntilSettled(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  millisecondsMax?: number,
+): Promise<boolean> {
+  const target = await store.snapshot(async ({ sequence }) => sequence);
+  let raise = (): void => {};
+  const wake = (): void => raise();
+  let isLate = false;
+  const watched = [subscriptionStates.prefix([]), subscriptions.prefix([])];
+  const unwatch = watched.map((prefix) => store.watch(prefix, wake));
+  const cancelEnd =
+    millisecondsMax === undefined
+      ? (): void => {}
+      : clock.after(millisecondsMax, () => {
+          isLate = true;
+          wake();
+        });
+  try {
+    for (;;) {
+      const raised = new Promise<void>((resolve) => {
+        raise = resolve;
+      });
+      if (await store.snapshot((view) => isSettled(view, target))) return true;
+      if (isLate) return false;
+      const cancel = clock.after(pollMilliseconds, wake);
+      await raised;
+      cancel();
+    }
+  } finally {
+    cancelEnd();
+    for (const end of unwatch) end();
+  }
+}
+
+async function isSettled(view: View, target: number): Promise<boolean> {
+  for (const key of await readSubscriptions(view)) {
+    if (!(await isSettledFor(view, key, target))) return false;
+  }
+  return true;
+}
+
+/** Whether a subscription has passed all commits up to `target`, with nothing left to retry. */
+async function isSettledFor(view: View, key: SubscriptionKey, target: number): Promise<boolean> {
+  const owner = await accountIn(view, key.account);
+  const state = await readState(view, key);
+  if (owner === undefined || state === undefined || state.isPaused === true) return true;
+  // A reset has removed the events; the delivery has not seen it yet.
+  if (state.accountId !== owner.id) return false;
+  const [next] = await readEvents(view, owner.id, state.position, 1);
+  if (next !== undefined && next.position.sequence <= target) return false;
+  const range = { ...eventRetries.range([key.account, key.name]), limit: 1 };
+  const [retry] = await view.readHead(range);
+  return retry === undefined || retryPosition(retry.key).sequence > target;
 }

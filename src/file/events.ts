@@ -208,7 +208,6 @@ export function writesEvents(
   );
 }
 
-/** A handle of a file. */
 interface HandleOfFile {
   readonly share: bigint;
   readonly file: bigint;

@@ -1,9 +1,10 @@
-import { recordCodec } from "../encoding/record.ts";
 import {
   defineTable,
   type NoticeView,
   type IndexEntry,
   type RecordChange,
+  internalRecord,
+  recordCodec,
 } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
@@ -20,9 +21,8 @@ export const watchedShares = defineTable<{ share: bigint }, WatchedShare>({
   key: ({ share }) => [share],
   codec: recordCodec<WatchedShare>({ version: 1 }),
   owner: "share",
+  ...internalRecord,
   lifetime: "process",
-  role: "record",
-  isArchived: false,
 });
 
 /** What a change of a file can affect, for the CompletionFilter of CHANGE_NOTIFY. `other` is a
@@ -56,9 +56,8 @@ export const notices = defineTable<NoticeKey, Notice>({
   key: ({ share, owner, at, node, action }) => [share, owner, at, node, action],
   codec: recordCodec<Notice>({ version: 1 }),
   owner: "share",
+  ...internalRecord,
   lifetime: "process",
-  role: "record",
-  isArchived: false,
 });
 
 const none: IndexEntry[] = [];

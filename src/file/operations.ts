@@ -2,8 +2,7 @@ import { declareServiceProperties } from "../account/declare-service-properties.
 import { declarePreflight } from "../account/service-resource.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
-import { abortCopyFile } from "./copy/abort-copy.ts";
-import { copyFile } from "./copy/copy-file.ts";
+import { copyFile, abortCopyFile } from "./copy/copy-file.ts";
 import {
   createDirectory,
   deleteDirectory,

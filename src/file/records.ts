@@ -3,9 +3,8 @@ import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../content/content-ref.ts";
 import { decodeKey, type KeyPart } from "../encoding/keys.ts";
 import type { Lease } from "../protocol/lease.ts";
-import type { Metadata } from "../protocol/metadata.ts";
+import { type Metadata, metadataBytes, type HttpHeaders } from "../protocol/metadata.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
-import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import {
   anyTable,
   archivedRecord,
@@ -15,9 +14,11 @@ import {
   type AnyTable,
   type IndexEntry,
   type RelatedEntry,
+  internalRecord,
+  recordCodec,
+  withDecodeCache,
 } from "../encoding/table.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
-import { nodeBytes, shareBytes } from "./counted-bytes.ts";
 import { notices, noticesOf, watchedShares } from "./notices.ts";
 import type { LockState } from "./locks/lock-state.ts";
 
@@ -40,7 +41,6 @@ export interface ShareSettings {
   readonly provisionedMibps?: number | undefined;
 }
 
-/** A share. */
 export interface ShareRecord {
   /** First part of the keys of all records of the share. A share that is created again under the
    *  same name gets another id, so deleting a share removes only this record; a reclaim job removes
@@ -71,15 +71,6 @@ export interface ShareSnapshotRecord extends ShareRecord {
 export interface DeletedShareRecord extends ShareRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
-}
-
-export interface HttpHeaders {
-  readonly contentType?: string | undefined;
-  readonly contentEncoding?: string | undefined;
-  readonly contentLanguage?: string | undefined;
-  readonly contentMd5?: Uint8Array | undefined;
-  readonly cacheControl?: string | undefined;
-  readonly contentDisposition?: string | undefined;
 }
 
 /** The last Copy File with this file as target, as Get File Properties reports it. */
@@ -271,12 +262,8 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   changeNotices: (change, view) =>
     (change.after ?? change.before)?.parent === displacedParent
       ? Promise.resolve([])
-      : noticesOf({ ...change, share: shareOf(change.key) }, view),
+      : noticesOf({ ...change, share: decodeKey(change.key, 1)[0] as bigint }, view),
 });
-
-function shareOf(key: Uint8Array): bigint {
-  return decodeKey(key, 1)[0] as bigint;
-}
 
 /** The root directory and hard links have no location entry. */
 function locationEntries(
@@ -371,9 +358,7 @@ export const openChanges = defineTable<{ share: bigint; file: bigint; handle: bi
   key: ({ share, file, handle }) => [share, file, handle],
   codec: recordCodec<object>({ version: 1 }),
   owner: "share",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 export interface PermissionRecord {
@@ -397,9 +382,7 @@ export const shareTombstones = defineTable<{ account: bigint; name: string }, Sh
   key: ({ account, name }) => [account, name],
   codec: recordCodec<ShareTombstone>({ version: 1 }),
   owner: "account",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
   period: {
     jobKinds: ["file-tombstone"],
     scopeOf: ([account, name]) => [account as bigint, name as string],
@@ -430,3 +413,15 @@ export const fileTables: readonly AnyTable[] = [
   anyTable(notices),
   anyTable(shareNames),
 ];
+
+/** The bytes of a file, or of an earlier state that snapshots show, that count against the quota of
+ *  its account. */
+export function nodeBytes({ allocated = 0, metadata }: NodeRecord): number {
+  return allocated + metadataBytes(metadata);
+}
+
+/** The bytes of a file that count against the quota of its share, and that its statistics report:
+ *  the service counts the length of a file, written or not. */
+export function shareBytes({ counted, allocated = 0 }: NodeRecord): number {
+  return counted ?? allocated;
+}

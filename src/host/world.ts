@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { hostname, uptime } from "node:os";
 import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { Clock, Log, Random, World } from "../base/world.ts";
 
 /** The clock of the system. Only this file reads time, random numbers and the environment. */
 export function realClock(): Clock {
@@ -58,14 +58,8 @@ function readBootId(): string {
 }
 
 /** The time and the random numbers of this system. */
-export function realEnvironment(log: Log): SystemEnvironment {
+export function realEnvironment(log: Log): World {
   return { clock: realClock(), random: realRandom(), log };
-}
-
-interface SystemEnvironment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
 }
 
 /** For libraries that take dates of the platform. */

@@ -126,7 +126,6 @@ interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadConte
 > {
   /** The new ETag of the target for operations with the ETag policy `renew`. */
   readonly newETag: Ticks;
-  /** Result of `reads`. */
   readonly readResult: ReadResult;
   /** The stored request body of an operation with a `content` body; empty for other operations. */
   readonly received: ReceivedBody;
@@ -404,6 +403,23 @@ export function inputWithRole<R extends ParamRole>(
 /** Declared by operations that neither check nor return an ETag and that no lease prevents: on
  *  queues, tables and their entries, and those that list. */
 export const noETag = { conditions: "none", lease: "none", etag: "none" } as const;
+
+/** Declared by operations that list: their responses may be large. */
+export const largeListing = {
+  target: "must-exist",
+  ...noETag,
+  effect: "reads",
+  largeResponse: true,
+} as const;
+
+/** Declared by operations that create a container or share, or restore one. */
+export const creation = {
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+} as const;
 
 /** Declared by operations that read properties of a container, share or file. */
 export const propertiesRead = {

@@ -1,6 +1,5 @@
 import type { ReclaimJob } from "./effects.ts";
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, recordCodec } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import { once } from "../process/memo.ts";
 import type { Transaction, View } from "../store/store.ts";

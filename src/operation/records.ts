@@ -1,10 +1,9 @@
-import type { RecordCodec } from "../encoding/record.ts";
 import type { Scanned, Rendered, RecordView, ScanBounds } from "./view.ts";
 import { decodeCounter, type Entry, type Transaction, type View } from "../store/store.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { ContentRef, Slice } from "../content/content-ref.ts";
 import type { LoopShare } from "../base/loop-share.ts";
-import type { Table } from "../encoding/table.ts";
+import type { Table, RecordCodec } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { RenderCache } from "./render-cache.ts";

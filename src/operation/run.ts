@@ -151,7 +151,10 @@ function decideOn(
   const writeContext = { call, scope, before, newETag, now, usage: attempt.usage };
   const { preparation } = execution;
   const completed = completeReply(call, decision, context);
-  const prepared = preparation === undefined ? completed : precededBy(preparation, completed);
+  const prepared =
+    preparation === undefined
+      ? completed
+      : { ...completed, preserve: [...preparation, ...(completed.preserve ?? [])] };
   const applied = hasEventLog(scope)
     ? mapAwaitable(withEvents(execution, prepared, context), (reply) =>
         applyReply(runtime.content, tx, writeContext, reply),
@@ -169,10 +172,6 @@ function completeReply(
   if (completeRecord === undefined || reply.put === undefined) return reply;
   const put = completeRecord(reply.put, { operation, scope, before, callerId });
   return put === reply.put ? reply : { ...reply, put };
-}
-
-function precededBy(effects: readonly Effect[], reply: Reply<object, string>) {
-  return { ...reply, preserve: [...effects, ...(reply.preserve ?? [])] };
 }
 
 /** The reply with the events of its change as further effects. */

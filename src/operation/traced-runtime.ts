@@ -1,5 +1,5 @@
 import { inSpan, type Span } from "../base/span.ts";
-import type { ContentReader, ContentStore } from "../content/content.ts";
+import { contentWith, type ContentReader, type ContentStore } from "../content/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import type { Runtime } from "./work.ts";
 
@@ -48,21 +48,13 @@ function tracedStore(store: Store, parent: Span): Store {
 }
 
 function tracedContent(content: ContentStore, parent: Span): ContentStore {
-  return {
-    loop: content.loop,
-    scopeKeys: content.scopeKeys,
+  return contentWith(content, {
     receive(body, options) {
       const span = parent.begin("receive body", { "etagere.bytes": options.length });
       return inSpan(span, () => content.receive(body, { ...options, span }));
     },
     open: (view, ref, key) => tracedReader(content.open(view, ref, key, parent), parent),
-    discard: (received) => content.discard(received),
-    applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
-    slices: (view, ref, from, length) => content.slices(view, ref, from, length),
-    pin: (view) => content.pin(view),
-    reclaim: () => content.reclaim(),
-    close: () => content.close(),
-  };
+  });
 }
 
 function tracedReader(reader: ContentReader, parent: Span): ContentReader {

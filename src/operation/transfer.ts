@@ -1,5 +1,4 @@
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, recordCodec } from "../encoding/table.ts";
 import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { TransferJob, TransferEnd, TransferHandler } from "./transfer-handler.ts";
 import { put, remove, type Effect } from "./effects.ts";

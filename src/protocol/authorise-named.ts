@@ -73,10 +73,6 @@ export function authoriseReach(
 
 const singleKinds: ReadonlySet<SasResourceKind> = new Set(["blob", "snapshot", "version"]);
 
-function isBelow(path: string | undefined, directory: string): boolean {
-  return path?.startsWith(`${directory}/`) === true;
-}
-
 function isResourceSas(principal: Principal) {
   return principal.kind === "service-sas" || principal.kind === "delegation-sas";
 }
@@ -99,7 +95,9 @@ function covers({ kind, name, path, snapshotOrVersion }: SasResource, named: Nam
         path === named.path && parseSnapshotTime(snapshotOrVersion ?? "") === named.snapshotTime
       );
     case "directory":
-      return path === undefined || named.path === path || isBelow(named.path, path);
+      return (
+        path === undefined || named.path === path || named.path?.startsWith(`${path}/`) === true
+      );
     case "version":
       return false;
   }

@@ -12,7 +12,7 @@ import {
   type ServiceSasPrincipal,
 } from "./principal.ts";
 import type { FaultCode } from "./faults.ts";
-import type { ServiceName } from "./names.ts";
+import { type ServiceName, serviceLetters } from "./names.ts";
 import type { Permission, StoredPolicy } from "./permission.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -49,13 +49,6 @@ export interface RecordAccess {
 }
 
 const granted = ok(undefined);
-
-const serviceLetters: Readonly<Record<ServiceName, string>> = {
-  blob: "b",
-  queue: "q",
-  table: "t",
-  file: "f",
-};
 
 /** Decides what does not depend on a record. Anonymous reads and signatures with a stored policy
  *  pass here if a record may still permit them: `authoriseWithRecord` decides those. */
@@ -204,7 +197,10 @@ function authoriseResourceSas(
   target: AuthorisationTarget,
 ): Result<void> {
   // Tokens for a user need a hierarchical namespace.
-  const isMisplaced = hasAgent(principal) && target.hierarchical !== true;
+  const isMisplaced =
+    principal.kind === "delegation-sas" &&
+    principal.agent !== undefined &&
+    target.hierarchical !== true;
   if (need.sas !== undefined || isMisplaced) return rejectToken(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
     return rejectToken(principal, "AuthorizationFailure");
@@ -215,10 +211,6 @@ function authoriseResourceSas(
   if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
   // Recorded: a read outside the range gets 404, a write 403.
   return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
-}
-
-function hasAgent(principal: ServiceSasPrincipal | DelegationSasPrincipal): boolean {
-  return principal.kind === "delegation-sas" && principal.agent !== undefined;
 }
 
 /** The fault of a SAS that does not permit a request: tokens of versions before 2015-04-05 get 404

@@ -72,7 +72,11 @@ export function corsHeaders(rules: readonly CorsRule[], request: CrossOriginRequ
 }
 
 function ruleFor(rules: readonly CorsRule[], origin: string, method: string): CorsRule | undefined {
-  return rules.find((rule) => allowsMethod(rule, method) && allowsOrigin(rule, origin));
+  return rules.find(
+    (rule) =>
+      allowsMethod(rule, method) &&
+      rule.allowedOrigins.some((allowed) => matchesOrigin(allowed, origin)),
+  );
 }
 
 /** Credentials are allowed for a named origin, never for `*`. */
@@ -86,10 +90,6 @@ function allowOrigin(rule: CorsRule, origin: string): CorsHeaders {
 
 function allowsAnyOrigin(rule: CorsRule): boolean {
   return rule.allowedOrigins.includes("*");
-}
-
-function allowsOrigin(rule: CorsRule, origin: string): boolean {
-  return rule.allowedOrigins.some((allowed) => matchesOrigin(allowed, origin));
 }
 
 /** Whether an origin is allowed. Origins are compared exactly, including case; `*.` matches one or

@@ -59,3 +59,15 @@ export function checkMetadata(pairs: Metadata): Result<Metadata> {
   }
   return bytes > metadataBytesMax ? fail("MetadataTooLarge") : ok(pairs);
 }
+
+/** The content headers that a blob or file is returned with. */
+export interface HttpHeaders {
+  /** Of a blob: undefined if it was created without one, so that it is the default; empty if it was
+   *  cleared. */
+  readonly contentType?: string | undefined;
+  readonly contentEncoding?: string | undefined;
+  readonly contentLanguage?: string | undefined;
+  readonly contentMd5?: Uint8Array | undefined;
+  readonly cacheControl?: string | undefined;
+  readonly contentDisposition?: string | undefined;
+}

@@ -48,7 +48,6 @@ export interface NamedTarget {
   readonly snapshotTime?: Ticks | undefined;
 }
 
-/** The source of a copy. */
 export const copySource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-copy-source",

@@ -74,3 +74,20 @@ function checkName(name: string, pattern: RegExp): Result<undefined> {
 }
 
 export type ServiceName = "blob" | "queue" | "table" | "file";
+
+/** Decodes percent-encoded text; undefined if it is malformed. */
+export function decodePercent(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The services as SAS tokens and user delegation keys name them. */
+export const serviceLetters: Readonly<Record<ServiceName, string>> = {
+  blob: "b",
+  queue: "q",
+  table: "t",
+  file: "f",
+};

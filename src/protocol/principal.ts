@@ -136,12 +136,14 @@ interface SessionRequest {
 }
 
 /** The validity of a user delegation key that is to be derived. */
-interface DelegationRequest {
+export interface DelegationRequest {
   readonly start: Ticks;
   readonly expiry: Ticks;
   /** The letter of the service: `b`, `q`, `t` or `f`. */
   readonly service: string;
   readonly version: string;
+  /** The tenant of the user to whom tokens signed with the key are limited; empty without a
+   *  limit. */
   readonly delegatedUserTenantId: string;
 }
 

@@ -1,5 +1,6 @@
 import { invalidHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
+import { decodePercent } from "./names.ts";
 
 /** The tags of a blob. */
 export type Tags = Readonly<Record<string, string>>;
@@ -154,22 +155,14 @@ export function checkTags(pairs: readonly (readonly [string, string])[]): Result
 export function parseTagsHeader(text: string, headerName = "x-ms-tags"): Result<Tags> {
   if (text === "") return ok({});
   const pairs: (readonly [string, string])[] = [];
-  for (const part of text.split("&")) {
+  for (const part of text.replaceAll("+", " ").split("&")) {
     const equals = part.indexOf("=");
-    const name = decodeUrlText(equals === -1 ? part : part.slice(0, equals));
-    const value = equals === -1 ? "" : decodeUrlText(part.slice(equals + 1));
+    const name = decodePercent(equals === -1 ? part : part.slice(0, equals));
+    const value = equals === -1 ? "" : decodePercent(part.slice(equals + 1));
     if (name === undefined || value === undefined) return invalidHeader(headerName, text);
     pairs.push([name, value]);
   }
   return checkTags(pairs);
-}
-
-function decodeUrlText(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The parsed filter of Find Blobs by Tags: every term must match. Without `container` it applies
@@ -286,7 +279,8 @@ function checkCharacters({ text, at }: Pick<Word, "text" | "at">): Problem | und
  *  no token, or the end of the text. */
 function unexpected({ tokens, stoppedAt, text }: ScannedTags, index: number): Problem {
   const token = tokens[index];
-  if (token !== undefined) return near(token.at, `unexpected '${tokenText(token)}'`);
+  if (token !== undefined)
+    return near(token.at, `unexpected '${"text" in token ? token.text : token.kind}'`);
   if (stoppedAt === undefined) return near(text.length + 1, "unexpected end of query");
   const character = String.fromCodePoint(text.codePointAt(stoppedAt - 1) ?? 0);
   return near(stoppedAt, `unexpected '${character}'`);
@@ -347,10 +341,6 @@ function scanTagTokens(written: string): ScannedTags {
 function parseTagTokens(text: string): readonly TagToken[] | undefined {
   const { tokens, stoppedAt } = scanTagTokens(text);
   return stoppedAt === undefined ? tokens : undefined;
-}
-
-function tokenText(token: TagToken): string {
-  return "text" in token ? token.text : token.kind;
 }
 
 function spacesAt(text: string, from: number): number {

@@ -1,12 +1,13 @@
 import type { Metadata } from "../protocol/metadata.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
-import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import {
   anyTable,
   archivedRecord,
   defineCounter,
   defineTable,
   type AnyTable,
+  recordCodec,
+  withDecodeCache,
 } from "../encoding/table.ts";
 import { ticksMax, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import { bytesOfMessageId, messageIdOfBytes } from "./message/message-id.ts";

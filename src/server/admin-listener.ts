@@ -11,7 +11,7 @@ import type { Log, Random } from "../base/world.ts";
 import type { Options } from "./options.ts";
 import { join } from "node:path";
 import type { AdminContext, HttpServices, ServerFacts, Sizes } from "../admin/admin-context.ts";
-import { adminHandler, type AdminHandler } from "../admin/handler.ts";
+import { adminHandler } from "../admin/handler.ts";
 import {
   TokenIssuer,
   type IdentityContext,
@@ -60,7 +60,7 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
   const { adminHost: host, adminPort: port } = options;
   warnOfExposure({ ...given, isEncrypted: certificate !== undefined });
   const localToken = location === undefined ? undefined : newAdminToken(random);
-  const admin = openAdmin({ ...parts, localToken });
+  const admin = adminHandler(adminContextOf({ ...parts, localToken }));
   const { url, address } = await parts.listen({
     title: adminTitle,
     host,
@@ -158,10 +158,6 @@ interface AdminParts extends Pick<RequestLimits, "memory"> {
   readonly subscriptions: SubscriptionManager;
   /** Authenticates programs that can read the data folder; undefined without a data folder. */
   readonly localToken: string | undefined;
-}
-
-function openAdmin(parts: AdminParts): AdminHandler {
-  return adminHandler(adminContextOf(parts));
 }
 
 /** How the admin listener authenticates. No login is required on a loopback address if the only

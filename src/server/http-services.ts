@@ -4,7 +4,7 @@ import { isPathRequest, type BlobPort } from "../blob/service.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Service } from "../operation/service.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { Clock, World } from "../base/world.ts";
 import { ContentionQueues } from "../operation/contention-queues.ts";
 import { RenderCache } from "../operation/render-cache.ts";
 import { Waits } from "../operation/work.ts";
@@ -42,10 +42,7 @@ import { formatIso } from "../base/dates.ts";
 import type { Ticks } from "../base/ticks.ts";
 
 /** Dependencies of a service. */
-interface ServiceEnvironment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+interface ServiceEnvironment extends World {
   readonly meter: Meter;
   readonly observer: Observer;
   readonly tracer?: RequestTracer | undefined;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { ServerFacts } from "../admin/admin-context.ts";
 import type { DataStores } from "../data/data-stores.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
-import type { ContentStore } from "../content/content.ts";
+import { contentWith, type ContentStore } from "../content/content.ts";
 
 /** The counters of this process, and their output. */
 export interface Metrics extends Meter {
@@ -221,9 +221,7 @@ async function storeBytes(folder: string): Promise<number> {
 /** Counts bytes written to and read from the content store. Inline contents are part of their
  *  record and are not counted. */
 export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
-  return {
-    loop: content.loop,
-    scopeKeys: content.scopeKeys,
+  return contentWith(content, {
     receive: (body, options) =>
       content.receive(body, options).then((received) => {
         meter.contentBytes("received", received.length);
@@ -241,11 +239,5 @@ export function meteredContent(content: ContentStore, meter: Meter): ContentStor
         close: () => reader.close(),
       };
     },
-    discard: (received) => content.discard(received),
-    applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
-    slices: (view, ref, from, length) => content.slices(view, ref, from, length),
-    pin: (view) => content.pin(view),
-    reclaim: () => content.reclaim(),
-    close: () => content.close(),
-  };
+  });
 }

@@ -1,4 +1,4 @@
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { World } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { OtherWorkers } from "../admin/admin-context.ts";
@@ -9,10 +9,7 @@ import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
 /** The outside of a running server: time, randomness, logs and machine. The command line, `start`
  *  and simulations provide different ones. */
-export interface ServerEnvironment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface ServerEnvironment extends World {
   /** Prints the start-up lines that tools wait for on standard output. */
   readonly announce: (line: string) => void;
   /** Undefined disables the access log. */

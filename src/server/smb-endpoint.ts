@@ -1,7 +1,7 @@
 import type { Accounts } from "../account/settings.ts";
 import { Waits } from "../operation/work.ts";
 import type { Meter } from "../protocol/meter.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { World } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/server.ts";
 import { setReading } from "../http/limits/connections.ts";
@@ -16,10 +16,7 @@ import type { RequestLimits } from "./request-limits.ts";
 import { closeOrphanedHandles } from "../file/filesystem/sweep.ts";
 import { meteredContent } from "./metrics.ts";
 
-export interface SmbEndpointOptions extends RequestLimits {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface SmbEndpointOptions extends World, RequestLimits {
   readonly meter: Meter;
   readonly accounts: Accounts;
   readonly stores: DataStores;

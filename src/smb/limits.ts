@@ -23,7 +23,6 @@ export const smallTrafficBytesMax = 256 * 1024;
 /** A client that receives no complete response for this long, although one waits for it, is
  *  disconnected. */
 export const unreadMillisecondsMax = 120_000;
-/** Channels per session. */
 export const channelsMax = 32;
 /** Sessions per connection. */
 export const sessionsMax = 64;

@@ -37,7 +37,6 @@ export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 interface RequestOrigin {
   /** The remote address of the connection. */
   readonly client: string;
-  /** The number of the command. */
   readonly command: number;
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type Socket, type Server } from "node:net";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
-import type { Clock, Log, Random } from "../base/world.ts";
+import type { Log, World } from "../base/world.ts";
 import type { Runtime } from "../operation/work.ts";
 import { SmbAuditor, type WriteSmbAudit } from "./audit/smb-auditor.ts";
 import { ChangeReporter } from "./change-reporter.ts";
@@ -97,10 +97,7 @@ function guidOf({ negotiated }: Connection): string {
 }
 
 /** What the SMB server gets from the process that it runs in. */
-export interface SmbEnvironment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface SmbEnvironment extends World {
   readonly accounts: Accounts;
   readonly runtime: Runtime;
   /** Id of this server process, stored in each of its opens. Opens of processes that have ended are

@@ -18,9 +18,8 @@ export interface ScanBounds {
   readonly reverse: boolean;
 }
 
-/** One state of a store. Reads return values if the engine is local and promises if it is
- *  remote. */
-export interface StateReader {
+/** What a store knows of its state besides the entries. */
+export interface StateFacts {
   /** The greatest revision in this state. */
   readonly sequence: number;
   /** The latest store time that a commit of this state has used. */
@@ -29,6 +28,11 @@ export interface StateReader {
   readonly clockOffset: Ticks;
   /** The process that may commit before the others (`engine-commits.ts`); 0 for none. */
   readonly priorityOwner: number;
+}
+
+/** One state of a store. Reads return values if the engine is local and promises if it is
+ *  remote. */
+export interface StateReader extends StateFacts {
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
   /** Reads at most `countMax` entries, in the direction of the bounds. */
   scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;

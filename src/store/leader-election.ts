@@ -1,5 +1,4 @@
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { ticksPerSecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
@@ -30,9 +29,8 @@ const leaderTable = defineTable<string, LeaderRecord>({
   key: (name) => [name],
   codec: recordCodec({ version: 1 }),
   owner: "store",
+  ...internalRecord,
   lifetime: "process",
-  role: "record",
-  isArchived: false,
 });
 
 /** Elects the process that runs a background task. The returned function reports whether this

@@ -1,5 +1,4 @@
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
@@ -42,9 +41,8 @@ const nodeTable = defineTable<string, NodeRecord>({
   key: (id) => [id],
   codec: recordCodec({ version: 1 }),
   owner: "store",
+  ...internalRecord,
   lifetime: "process",
-  role: "record",
-  isArchived: false,
 });
 
 /** The list of server nodes and their heartbeats. Timeouts are measured with the monotonic clock of

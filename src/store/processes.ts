@@ -1,5 +1,4 @@
-import { recordCodec } from "../encoding/record.ts";
-import { defineTable } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import type { Store, View } from "./store.ts";
 import { readFileSync, readlinkSync } from "node:fs";
 
@@ -41,9 +40,8 @@ const processTable = defineTable<string, ProcessRecord>({
   key: (id) => [id],
   codec: recordCodec({ version: 1 }),
   owner: "store",
+  ...internalRecord,
   lifetime: "process",
-  role: "record",
-  isArchived: false,
 });
 
 /** Adds this process to the list that all processes at one location share. */

@@ -195,7 +195,7 @@ export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
   };
 }
 
-interface TransactionalStoreOptions {
+export interface TransactionalStoreOptions {
   readonly engine: Engine;
   /** Closes the engine and what belongs to it. Default: the engine alone. */
   readonly closeEngine?: () => Promise<void>;
@@ -203,6 +203,7 @@ interface TransactionalStoreOptions {
   /** Logs exceptions of watchers. */
   readonly log?: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
+  /** Maximum age of a view; older ones would make a file of LMDB grow. */
   readonly snapshotAgeMax?: Ticks;
   /** Identifies this process among those that have the store open; not 0. Default: its id. */
   readonly owner?: number | undefined;

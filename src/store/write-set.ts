@@ -8,7 +8,6 @@ import { keyInLog } from "./logs.ts";
 /** A buffered change. */
 export type Change = KeyChange | Append;
 
-/** A change of one key. */
 export type KeyChange =
   | { readonly kind: "put"; readonly key: Key; readonly text: KeyText; readonly value: Value }
   | { readonly kind: "delete"; readonly key: Key; readonly text: KeyText }

@@ -2,9 +2,15 @@ import { once } from "../process/memo.ts";
 import type { DeletedName } from "../account/deleted-names.ts";
 import type { EntityKeys } from "../protocol/principal.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
-import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { encodeKeyBelow, encodeTaggedKey } from "../encoding/keys.ts";
-import { anyTable, archivedRecord, defineTable, type AnyTable } from "../encoding/table.ts";
+import {
+  anyTable,
+  archivedRecord,
+  defineTable,
+  type AnyTable,
+  recordCodec,
+  withDecodeCache,
+} from "../encoding/table.ts";
 import { encodeKeyText } from "./key-text.ts";
 import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 

@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
 import type { HealthHistory, Timeline } from "../../src/admin/api-types.ts";
-import type { Recording } from "../../src/admin/recording-types.ts";
 import { fetchStatus, statusTable } from "../../src/cli/status-command.ts";
 import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { freshName } from "../harness/server.ts";
 import { adminServer, type AdminServer } from "./admin-server.ts";
+import type { Recording } from "../../src/admin/views/recording.ts";
 
 const account = "devstoreaccount1";
 let admin: AdminServer;

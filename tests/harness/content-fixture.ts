@@ -1,7 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { recordCodec } from "../../src/encoding/record.ts";
-import { defineTable } from "../../src/encoding/table.ts";
+import { defineTable, recordCodec } from "../../src/encoding/table.ts";
 import {
   whole,
   type ContentPlan,

@@ -3,7 +3,7 @@ import type { IdentitySettings } from "../../account/identity.ts";
 import { rolesGranting, type ActionNeed } from "../../protocol/roles/role.ts";
 import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type HandleHolder } from "../../protocol/faults.ts";
-import { isLocked, leaseState, type Lease } from "../../protocol/lease.ts";
+import { isLocked, leaseState } from "../../protocol/lease.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { HttpServices } from "../admin-context.ts";
@@ -46,7 +46,8 @@ export function renderFeedEvent(
     durationSeconds: action?.action === "acquire" ? action.durationSeconds : undefined,
     secondsLeft: time === undefined ? undefined : Number(time),
     code: refused && (refused.fault?.code ?? "ConditionNotMet"),
-    message: refused && messageOf(refused),
+    message:
+      refused && (refused.fault === undefined ? "Not modified." : faultMessage(refused.fault)),
     rule: refused?.rule,
     condition: refused && renderCondition(httpServices, service, refused),
     lease: refused?.isAboutLease ? leaseAgainst(refused) : undefined,
@@ -81,10 +82,6 @@ export function etagOf(httpServices: HttpServices, service: ServiceName, newETag
   return dialect?.etagHeaders(newETag)["ETag"] ?? formatETag(newETag);
 }
 
-function messageOf({ fault }: FeedRefusal): string {
-  return fault === undefined ? "Not modified." : faultMessage(fault);
-}
-
 function renderHolder({ id, client }: HandleHolder): object {
   return { open: String(id), client };
 }
@@ -104,12 +101,8 @@ function renderCondition(
 
 function leaseAgainst({ lease, given, now }: FeedRefusal): object {
   const moment = now ?? 0n;
-  const holder = holderOf(lease, moment);
+  const holder = lease !== undefined && isLocked(lease, moment) ? lease.id : null;
   const ends = lease?.breaksAt ?? lease?.expiresAt;
   const left = ends === undefined ? null : secondsUntil(ends, moment);
   return { given: given ?? null, holder, state: leaseState(lease, moment), secondsLeft: left };
-}
-
-function holderOf(lease: Lease | undefined, now: Ticks): string | null {
-  return lease !== undefined && isLocked(lease, now) ? lease.id : null;
 }

@@ -7,21 +7,13 @@ import type { FeedKind } from "./subscriber.ts";
 import type { WatchedObject } from "./feed-event.ts";
 import { messagesVisibleBetween, queuesAfter, type QueueTarget } from "../views/messages.ts";
 import { readRecords } from "../views/pages.ts";
+import type { ReturnedMessage } from "../api-types.ts";
 
 /** Queues examined per poll; the next poll continues after them, so that many queues delay events
  *  but do not lengthen a poll. */
 const queuesPerPollMax = 100;
 const messagesPerQueueMax = 200;
 const queuesTrackedMax = 10_000;
-
-interface ReturnedMessage {
-  readonly at: string;
-  readonly action: "returned";
-  readonly account: string;
-  readonly queue: string;
-  readonly id: string;
-  readonly dequeueCount: number;
-}
 
 /** Finds messages that were dequeued, not deleted in time, and are visible again. */
 class ReturnedMessages {

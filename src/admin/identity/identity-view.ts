@@ -11,7 +11,6 @@ import type { Role } from "../../protocol/roles/role.ts";
 import { json } from "../admin-response.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import type { Grant } from "../security/grant.ts";
 import type { IdentityContext } from "./token-issuer.ts";
 
 /** Principals, roles and role assignments, without secrets. */
@@ -51,12 +50,8 @@ function isShown({ objectId, account }: RoleAssignment, { grant }: CheckedReques
     case "account":
       return account === undefined || account === grant.account;
     case "principal":
-      return isAssignee(grant, objectId);
+      return grant.assigneeIds.some((id) => id.toLowerCase() === objectId.toLowerCase());
   }
-}
-
-function isAssignee(grant: Extract<Grant, { kind: "principal" }>, objectId: string): boolean {
-  return grant.assigneeIds.some((id) => id.toLowerCase() === objectId.toLowerCase());
 }
 
 function idsOf({ objectId, groups }: PrincipalSettings): readonly string[] {

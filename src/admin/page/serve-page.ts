@@ -176,13 +176,11 @@ function prepare(name: string, type: string, plain: Uint8Array): PageFile {
     plain,
     // The first page after a start waits only for the files that it needs, one by one.
     compressed(encoding) {
-      const found = kept.get(encoding) ?? compress(plain, encoding);
+      const found =
+        kept.get(encoding) ??
+        (encoding === "br" ? compressBrotli(plain, brotliOptions) : compressGzip(plain));
       kept.set(encoding, found);
       return found;
     },
   };
-}
-
-function compress(plain: Uint8Array, encoding: ContentEncoding): Promise<Uint8Array> {
-  return encoding === "br" ? compressBrotli(plain, brotliOptions) : compressGzip(plain);
 }

@@ -20,13 +20,9 @@ import { delegationKeyDaysMax } from "../../http/auth/delegation-key.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService } from "../call-service.ts";
 import type { CheckedRequest } from "../request.ts";
+import type { Signature } from "../api-types.ts";
 
-interface SignedSas {
-  readonly query: string;
-  readonly expiresAt?: string;
-  readonly url?: string;
-  readonly gatewayUrl?: string;
-}
+type SignedSas = Pick<Signature, "query"> & Partial<Signature>;
 
 interface SigningContext {
   readonly now: Ticks;

@@ -138,7 +138,9 @@ export function permissionsOf(
     };
   };
   const held = roles?.heldBy(assigneeIds) ?? [];
-  const names = new Map(held.flatMap(({ scope }) => (scope ? [[keyOf(scope), scope]] : [])));
+  const names = new Map(
+    held.flatMap(({ scope }) => (scope ? [[`${scope.service}/${scope.name}`, scope]] : [])),
+  );
   const scopes = [...names.values()].slice(0, scopesMax);
   return {
     services: Object.fromEntries(
@@ -150,8 +152,4 @@ export function permissionsOf(
       ...capabilities(service, name),
     })),
   };
-}
-
-function keyOf({ service, name }: { readonly service: ServiceName; readonly name: string }) {
-  return `${service}/${name}`;
 }

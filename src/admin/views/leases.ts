@@ -7,8 +7,7 @@ import { oneOf, optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { successor } from "../../encoding/keys.ts";
-import { leaseState, type Lease, type LeaseKind } from "../../protocol/lease.ts";
-import type { ServiceName } from "../../protocol/names.ts";
+import { leaseState, type Lease } from "../../protocol/lease.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { pathOfDirectory } from "../../blob/tree/find-path.ts";
@@ -92,15 +91,10 @@ function findConflictingFields({ kind, path, snapshot }: BreakRequest): string |
   return kind !== "share" && snapshot ? `snapshot is for a share, not for a ${kind}` : undefined;
 }
 
-interface LeaseTarget {
-  readonly kind: LeaseKind;
-  readonly service: ServiceName;
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
-  /** Time of the share snapshot, if one is leased. */
-  readonly snapshot?: string;
-}
+type LeaseTarget = Pick<
+  HeldLease,
+  "kind" | "service" | "account" | "container" | "path" | "snapshot"
+>;
 
 /** One page of the leases that are held, from the index of leases. */
 export function heldLeasePage(

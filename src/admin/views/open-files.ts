@@ -10,8 +10,8 @@ import {
   type CachingGrant,
   type LockState,
   type Open,
+  isOplockKey,
 } from "../../file/locks/lock-state.ts";
-import { isOplockKey } from "../../file/locks/oplock-keys.ts";
 import { locks, displacedParent } from "../../file/records.ts";
 import { nodeById, pathOf } from "../../file/share-tree.ts";
 import { scanPage, type Page, type PageBounds } from "./pages.ts";
@@ -36,12 +36,10 @@ export function openFilePage(
   });
 }
 
-interface FileTarget {
-  readonly account: string;
-  readonly share: string;
-  readonly path: string;
-  readonly fileId: string;
-  readonly isDirectory: boolean;
+interface FileTarget extends Pick<
+  SmbFile,
+  "account" | "share" | "path" | "fileId" | "isDirectory"
+> {
   /** Set if a rename has replaced the file while it was open; `path` is then its former name. */
   readonly isDisplaced?: boolean;
 }

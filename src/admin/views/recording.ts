@@ -1,10 +1,15 @@
 import { formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
-import type { HoldSpan, RecordedEvent, Recording, WaitSpan } from "../recording-types.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import type { Feed } from "../feed/feed.ts";
-import { isSameObject, type FeedEvent, type WatchedObject, type Span } from "../feed/feed-event.ts";
+import {
+  isSameObject,
+  type FeedEvent,
+  type WatchedObject,
+  type Span,
+  type Spanned,
+} from "../feed/feed-event.ts";
 import type { Hold } from "../feed/holds.ts";
 import { findQueryError, optional, wholeNumberText, type Check } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
@@ -12,6 +17,49 @@ import type { Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
 import { whatOf } from "./timeline.ts";
 import type { WaitFact } from "./waits.ts";
+import type { TimelineEntry } from "../api-types.ts";
+
+/** What a client held, from when to when; `to` is absent while it does. */
+export interface HoldSpan extends Omit<Hold, "client" | "lease" | keyof Spanned>, Period {
+  /** Absent if it is not known. */
+  readonly client?: string | undefined;
+}
+
+interface Period {
+  readonly from: string;
+  readonly to?: string | undefined;
+}
+
+/** A client that waited for another. */
+export interface WaitSpan extends Omit<WaitFact, "attempts" | keyof Spanned>, Period {}
+
+/** A recorded request, a stored state, or the end of a lease. */
+export interface RecordedEvent extends TimelineEntry {
+  readonly service: string;
+  readonly account: string;
+  readonly container: string;
+  readonly action?: string;
+  readonly id?: string;
+  /** The duration of an acquired lease; -1 if it has no end. */
+  readonly durationSeconds?: number;
+  /** Of a break: until the lease ends. */
+  readonly secondsLeft?: number;
+}
+
+/** What happened in a period: requests without contents and keys, and what clients held. */
+export interface Recording {
+  readonly format: "etagere-recording";
+  readonly version: 1;
+  readonly server: string;
+  readonly from: string;
+  readonly to: string;
+  /** Since when requests are recorded: before that nothing is known. */
+  readonly recordedSince: string;
+  /** Oldest first. */
+  readonly events: readonly RecordedEvent[];
+  readonly spans: readonly HoldSpan[];
+  readonly waits: readonly WaitSpan[];
+}
 
 const secondsDefault = 60;
 const secondsMax = 3600;

@@ -3,7 +3,6 @@ import type { XmlParser } from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
 import { committedBlocksMax } from "../shared/limits.ts";
-import { isBlockId } from "./block-id.ts";
 import { compose, type ContentPart } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
@@ -19,7 +18,7 @@ import {
 } from "../shared/create-blob.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blockPermission } from "./put-block.ts";
+import { blockPermission, isBlockId } from "./put-block.ts";
 import { blobKey, dropCommitted } from "../shared/overwrite.ts";
 import {
   committedBlocks,

@@ -6,7 +6,7 @@ import {
 } from "../../content/content-ref.ts";
 import { add, periodJob, put, reclaimOwned, type Effect } from "../../operation/effects.ts";
 import { encryption, type Encryption } from "../../protocol/encryption.ts";
-import { fail } from "../../protocol/result.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { overwriteNeed } from "../../protocol/roles/action-need.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -25,11 +25,32 @@ import {
   type UploadRecord,
 } from "../records.ts";
 import { operation, type ContainerScope } from "../resources.ts";
-import { uncommittedBlocksMax, putBlockBytesMax } from "../shared/limits.ts";
+import { uncommittedBlocksMax, putBlockBytesMax, blockIdBytesMax } from "../shared/limits.ts";
 import { findUpload, type UploadLookup, type UploadPlace } from "./read-blocks.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { blobKey } from "../shared/overwrite.ts";
-import { blockId } from "./block-id.ts";
+import { base64ByteLength } from "../../base/base64.ts";
+import { invalidQuery, missingQuery } from "../../protocol/faults.ts";
+import type { Param } from "../../protocol/params.ts";
+import { blobChange } from "../blob-policy.ts";
+
+const blockIdUnitsMax = Math.ceil(blockIdBytesMax / 3) * 4;
+
+/** Whether the text is base64 of at most 64 bytes, as block ids must be. */
+export function isBlockId(id: string): boolean {
+  if (id.length > blockIdUnitsMax) return false;
+  const bytes = base64ByteLength(id);
+  return bytes !== undefined && bytes > 0 && bytes <= blockIdBytesMax;
+}
+
+const blockId: Param<string> = {
+  sources: ["?blockid"],
+  parse: (reader) => {
+    const id = reader.query("blockid");
+    if (id === undefined || id === "") return missingQuery("blockid");
+    return isBlockId(id) ? ok(id) : invalidQuery("blockid", id, "Not a valid base64 string.");
+  },
+};
 
 /** An upload's `touched` is not written again within this time, so that concurrent Put Block
  *  requests do not conflict. */
@@ -159,14 +180,7 @@ const staging = {
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
-  policy: {
-    content: "none",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    directories: "reject",
-    event: "none",
-  },
+  policy: { ...blobChange.policy, content: "none", clientKey: "none", directories: "reject" },
   success: { status: 201, headers: stageReplyHeaders },
   reads: (view: RecordView, { scope, input }: BlockRequest): Promise<StagingState> =>
     readStagingState(view, scope, input.blockId),

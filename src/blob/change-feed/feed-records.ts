@@ -1,7 +1,6 @@
 import { formatIsoSeconds, parseIso, formatIso } from "../../base/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
-import { recordCodec } from "../../encoding/record.ts";
-import { defineTable } from "../../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec } from "../../encoding/table.ts";
 import type { LogPosition } from "../../store/logs.ts";
 import {
   eventIdOf,
@@ -32,9 +31,7 @@ export const feedStates = defineTable<bigint, FeedState>({
   key: (account) => [account],
   codec: recordCodec<FeedState>({ version: 1 }),
   owner: "account",
-  lifetime: "durable",
-  role: "record",
-  isArchived: false,
+  ...internalRecord,
 });
 
 /** The container with the change feed, which clients can only read. */

@@ -15,7 +15,7 @@ import { isRecentlyDeleted, keepDeletion, type DeletedName } from "../../account
 import { protectionFault } from "../protection/protection.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
 import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
-import { noETag } from "../../operation/operation.ts";
+import { noETag, creation } from "../../operation/operation.ts";
 import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 import { checkLease } from "../../protocol/lease.ts";
@@ -40,11 +40,7 @@ export const createContainer = operation({
     denyEncryptionScopeOverride: header("x-ms-deny-encryption-scope-override", boolean),
   },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
-  target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "renew",
-  effect: "writes",
+  ...creation,
   success: { status: 201, headers: [] },
   decide: ({ input, features, newETag, newId, scope, callerId }) => {
     if (input.publicAccess !== undefined && !features.publicAccess) {

@@ -1,12 +1,12 @@
 import { invalidHeader } from "../../protocol/faults.ts";
-import type { Metadata } from "../../protocol/metadata.ts";
+import type { Metadata, HttpHeaders } from "../../protocol/metadata.ts";
 import { integer } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { FetchedProperties } from "../../operation/source.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { parseSequenceNumber } from "../page/put-page.ts";
-import type { BlobRecord, BlobType, HttpHeaders } from "../records.ts";
+import type { BlobRecord, BlobType } from "../records.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import type { NewBlob } from "../shared/create-blob.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";

@@ -17,13 +17,13 @@ import {
 } from "../shared/create-blob.ts";
 import { protection } from "../protection/protection.ts";
 import { storedUpload } from "../block/read-blocks.ts";
-import type { HttpHeaders } from "../records.ts";
 import { operation } from "../resources.ts";
 import { putBlobBytesMax, syncCopyBytesMax } from "../shared/limits.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
 import { blockBlobTier } from "../tier/rehydration.ts";
 import { copiedBlob, remoteSourceProperties, type SourceProperties } from "./copied-blob.ts";
 import { tagOption } from "./copy-params.ts";
+import type { HttpHeaders } from "../../protocol/metadata.ts";
 
 /** The body of operations that read a whole blob from the URL of their source. */
 const wholeSource: Omit<SourceBody, "lengthMax"> = {

@@ -1,7 +1,7 @@
 import { scanNames } from "../../account/declare-listing.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 import { formatHttpDate } from "../../base/dates.ts";
-import { noETag, type Operation } from "../../operation/operation.ts";
+import { type Operation, largeListing } from "../../operation/operation.ts";
 import { nameText } from "../../operation/listing.ts";
 import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
@@ -95,10 +95,7 @@ export const listFilesystems = operation({
     maxResults,
   },
   permission: { letters: "l", resourceType: "s", sas: "account-only" },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  largeResponse: true,
+  ...largeListing,
   success: { status: 200, headers: [continuationHeader] },
   reads: async (view, { scope, input }) => {
     const account = scope.account.id;

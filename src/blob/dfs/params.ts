@@ -3,13 +3,13 @@ import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { invalidHeader, invalidQuery, missingHeader } from "../../protocol/faults.ts";
 import { header, integer, isHeaderText, query, text, type Param } from "../../protocol/params.ts";
 import { leaseSeconds, parseLeaseId } from "../../protocol/lease.ts";
-import { checkMetadata } from "../../protocol/metadata.ts";
+import { checkMetadata, type HttpHeaders } from "../../protocol/metadata.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { parseAcl, parsePermissions, parseUmask } from "../../protocol/posix-acl.ts";
 import type { AclEntry } from "../../protocol/posix-acl.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { Result } from "../../protocol/result.ts";
-import type { HttpHeaders } from "../records.ts";
+import { decodePercent } from "../../protocol/names.ts";
 
 /** `x-ms-properties`: metadata in one header, as `name=base64,name=base64`. Undefined if the header
  *  is absent. */
@@ -189,7 +189,7 @@ export const entryName: Param<string | undefined> = {
     if (mode === "legacy") return ok(undefined);
     if (mode !== "posix") return invalidQuery("mode", mode);
     const [path = ""] = (reader.header(renameSourceHeader) ?? "").split("?");
-    return ok(lastComponent(path) || undefined);
+    return ok((splitPath(decodePercent(path) ?? "").at(-1) ?? "") || undefined);
   },
 };
 
@@ -199,11 +199,3 @@ export const sourceStart: Param<string | undefined> = {
   sources: [renameSourceHeader],
   parse: (reader) => ok(/^\/?([^/?]*)/.exec(reader.header(renameSourceHeader) ?? "")?.[1]),
 };
-
-function lastComponent(escaped: string): string {
-  try {
-    return splitPath(decodeURIComponent(escaped)).at(-1) ?? "";
-  } catch {
-    return "";
-  }
-}

@@ -1,6 +1,6 @@
 import { arrowStreamType, writeArrowStream } from "../../encoding/arrow/stream.ts";
 import { formatMarker, nameText } from "../../operation/listing.ts";
-import { noETag } from "../../operation/operation.ts";
+import { largeListing } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { listTree } from "../tree/list-tree.ts";
@@ -82,7 +82,6 @@ export const blobColumns = {
 
 type BlobRow = Row<typeof blobColumns>;
 
-/** The Arrow row of a listing entry. */
 export function arrowRow(entry: ListEntry, options: EntryOptions): BlobRow {
   switch (entry.kind) {
     case "prefix":
@@ -231,10 +230,7 @@ export const listBlobsArrow = operation({
   since: "2026-10-06",
   params: { ...listParams, endBefore },
   permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  largeResponse: true,
+  ...largeListing,
   reads: async (view, { target, input, now, features, scope, aclCaller }) => {
     const options = entryOptions(input, { now, features, scope });
     const all = selectionOf(target.id, input, aclCaller);

@@ -24,7 +24,7 @@ import {
   type ListEntry,
   type Page,
 } from "./scan-blobs.ts";
-import { noETag } from "../../operation/operation.ts";
+import { largeListing } from "../../operation/operation.ts";
 import { PagedText } from "../../encoding/paged-text.ts";
 import { xmlListBody } from "../../encoding/xml-body.ts";
 import { startTag, textElement } from "../../encoding/xml-writer.ts";
@@ -204,10 +204,7 @@ export const listBlobs = operation({
   since: "2009-09-19",
   params: listParams,
   permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  largeResponse: true,
+  ...largeListing,
   reads: async (view, { target, input, now, features, scope, aclCaller }) => {
     const options = entryOptions(input, { now, features, scope });
     const entries = new PagedText();

@@ -4,14 +4,7 @@ import { blobNameUnitsMax } from "../../protocol/names.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { isLive } from "../block/read-blocks.ts";
 import { ticksMax, type Ticks } from "../../base/ticks.ts";
-import {
-  blobs,
-  generations,
-  isExpired,
-  uploads,
-  type BlobRecord,
-  type GenerationKey,
-} from "../records.ts";
+import { blobs, generations, isExpired, uploads, type BlobRecord } from "../records.ts";
 import { generationsOf, isRestorable } from "../shared/overwrite.ts";
 import { successor } from "../../encoding/keys.ts";
 
@@ -188,14 +181,12 @@ async function versionsOnly(
   if (record.superseded !== true || record.deleted !== undefined) return undefined;
   if ((await view.get(blobs, { container, name })) !== undefined) return undefined;
   const kept = await generationsOf(view, { container, name });
-  const versions = kept.filter(({ key, record: { deleted } }) => isVersion(key) && !deleted);
+  const versions = kept.filter(
+    ({ key, record: { deleted } }) => key.kind === "version" && !deleted,
+  );
   if (versions.at(-1)?.record.versionId !== record.versionId) return undefined;
   const shown = { ...record, versionId: undefined, superseded: undefined };
   return { kind: "blob", name, record: shown, versionsOnly: true };
-}
-
-function isVersion({ kind }: GenerationKey): boolean {
-  return kind === "version";
 }
 
 function openSource<K, R>(

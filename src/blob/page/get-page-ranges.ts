@@ -4,7 +4,7 @@ import { invalidHeader } from "../../protocol/faults.ts";
 import { maxResults } from "../../operation/listing.ts";
 import type { SameCredentialsResource } from "../../protocol/named-resource.ts";
 import { query, type Param } from "../../protocol/params.ts";
-import { pageBytes, parseReadRange, type ByteRange, type Span } from "../../protocol/ranges.ts";
+import { pageBytes, type ByteRange, type Span } from "../../protocol/ranges.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -15,6 +15,8 @@ import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { clearedSince, type ClearedRange } from "./cleared-ranges.ts";
 import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.ts";
+import { decodePercent } from "../../protocol/names.ts";
+import { readRange } from "../read/get-blob.ts";
 
 /** A range of pages with data (`page`) or, in a diff, of cleared pages (`clear`). */
 interface PageRange extends Span {
@@ -186,14 +188,6 @@ async function* slicesOf(
 /** Most ranges per response, also without `maxresults`. */
 const rangesMax = 10_000;
 
-const range: Param<ByteRange | undefined> = {
-  sources: ["x-ms-range", "Range"],
-  parse: (reader) => {
-    const text = reader.header("x-ms-range") ?? reader.header("range");
-    return ok(text === undefined ? undefined : parseReadRange(text));
-  },
-};
-
 /** The snapshot that a URL names. */
 interface NamedSnapshot {
   /** Decoded; ends in container and blob. */
@@ -208,21 +202,13 @@ const previousUrl: Param<NamedSnapshot | undefined> = {
     const text = reader.header("x-ms-previous-snapshot-url");
     if (text === undefined || text === "") return ok(undefined);
     const url = URL.parse(text);
-    const path = decodePath(url?.pathname ?? "");
+    const path = decodePercent(url?.pathname ?? "");
     const at = parseSnapshotTime(url?.searchParams.get("snapshot") ?? "");
     return at === undefined || path === undefined
       ? invalidHeader("x-ms-previous-snapshot-url", text)
       : ok({ path, at });
   },
 };
-
-function decodePath(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-}
 
 const readPermission = { letters: "r", resourceType: "o", publicRead: "blob" } as const;
 
@@ -270,7 +256,7 @@ export const getPageRanges = operation({
   route: { method: "GET", resource: "blob", query: { comp: "pagelist" } },
   since: "2009-09-19",
   params: {
-    range,
+    range: readRange,
     previous: query("prevsnapshot", parseSnapshotTime),
     previousUrl,
     marker,

@@ -11,6 +11,7 @@ import {
   policyHeaders,
   protectionHeaderNames,
 } from "./protection.ts";
+import { blobRead } from "../blob-policy.ts";
 
 /** What the operations on policies and legal holds declare. */
 const protectionChange = {
@@ -19,13 +20,7 @@ const protectionChange = {
   target: "must-exist",
   ...noETag,
   effect: "writes",
-  policy: {
-    content: "none",
-    generations: "any",
-    pendingCopy: "reject",
-    clientKey: "none",
-    event: "none",
-  },
+  policy: { ...blobRead.policy, pendingCopy: "reject", clientKey: "none" },
 } as const;
 
 const query = { comp: "immutabilityPolicies" };

@@ -186,7 +186,8 @@ function recordOf(
       // Recorded: the message says ordinal 0 if the query gives the column by name.
       return fieldAt(fields, index, isOrdinal(String(name)) ? index : 0);
     },
-    all: () => fields.map((value, index): Field => ({ name: nameAt(index, names), value })),
+    all: () =>
+      fields.map((value, index): Field => ({ name: names?.list[index] ?? `_${index + 1}`, value })),
   };
 }
 
@@ -210,8 +211,4 @@ function columnOf(name: string, names: ColumnNames | undefined, offset: number):
 
 export function isOrdinal(name: string): boolean {
   return ordinalForm.test(name);
-}
-
-function nameAt(index: number, names: ColumnNames | undefined): string {
-  return names?.list[index] ?? `_${index + 1}`;
 }

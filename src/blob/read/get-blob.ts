@@ -55,7 +55,7 @@ export const getBlobMetadata = operation({
 
 /** `x-ms-range` if it is sent, otherwise `Range`. A malformed value means no range: the other
  *  header is not tried. */
-const range: Param<ByteRange | undefined> = {
+export const readRange: Param<ByteRange | undefined> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
     const text = reader.header("x-ms-range") ?? reader.header("range");
@@ -74,7 +74,7 @@ export const getBlob = operation({
   route: { method: "GET", resource: "blob" },
   since: "2009-09-19",
   params: {
-    range,
+    range: readRange,
     rangeChecksum,
     encryption,
     wantsStructured,

@@ -19,6 +19,7 @@ import {
 } from "../records.ts";
 import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import { accountScope } from "../../protocol/encryption.ts";
+import { blobRead } from "../blob-policy.ts";
 
 /** Azure accepts this request on the URL of the account, of a container and of a blob, which need
  *  not exist, and gives the same response.
@@ -37,13 +38,7 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     target: "ignored",
     ...noETag,
     effect: "reads",
-    policy: {
-      content: "none",
-      generations: "any",
-      pendingCopy: "allow",
-      clientKey: "none",
-      event: "none",
-    },
+    policy: { ...blobRead.policy, clientKey: "none" },
     success: {
       status: 200,
       headers: ["x-ms-sku-name", "x-ms-account-kind", "x-ms-is-hns-enabled"],

@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Param, ParamReader } from "../../protocol/params.ts";
-import type { HttpHeaders, BlobRecord, ContainerRecord } from "../records.ts";
+import type { BlobRecord, ContainerRecord } from "../records.ts";
 import { emptyContent, type ReceivedBody, type ContentPlan } from "../../content/content-ref.ts";
 import { crc64Since, type Version } from "../../protocol/versions.ts";
 import { metadata } from "../../operation/common-params.ts";
@@ -20,6 +20,7 @@ import {
 } from "./overwrite.ts";
 import { blockBlobTier } from "../tier/rehydration.ts";
 import type { Features } from "../../protocol/features.ts";
+import type { HttpHeaders } from "../../protocol/metadata.ts";
 
 const md5Bytes = 16;
 

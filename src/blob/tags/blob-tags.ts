@@ -6,6 +6,7 @@ import { invalidXmlNode, missingXmlNode } from "../../protocol/faults.ts";
 import { fail, type Result } from "../../protocol/result.ts";
 import { checkTags, type Tags } from "../../protocol/tags.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
+import { blobRead } from "../blob-policy.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-blob-tags */
 export const getBlobTags = operation({
@@ -19,13 +20,7 @@ export const getBlobTags = operation({
   lease: "match-if-given",
   etag: "none",
   effect: "reads",
-  policy: {
-    content: "none",
-    generations: "any",
-    pendingCopy: "allow",
-    clientKey: "none",
-    event: "none",
-  },
+  policy: { ...blobRead.policy, clientKey: "none" },
   decide: ({ target }) => ({ body: newXmlBody(renderTags(target.tags ?? {})) }),
 });
 

@@ -1,5 +1,5 @@
 import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../operation/listing.ts";
-import { noETag } from "../../operation/operation.ts";
+import { largeListing } from "../../operation/operation.ts";
 import type { Reply } from "../../operation/reply.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { query, required, text as anyText, type Param } from "../../protocol/params.ts";
@@ -64,10 +64,7 @@ export const findBlobsByTags = operation({
   since: "2019-12-12",
   params: paramsOf({ takesContainer: true }),
   permission: { letters: "f", resourceType: "so", sas: "account-only" },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  largeResponse: true,
+  ...largeListing,
   reads: async (view, { target, input, scope, aclCaller: caller }) => {
     const name = input.where.container;
     const place = { account: target.id, container: undefined };
@@ -92,10 +89,7 @@ export const findBlobsByTagsInContainer = operation({
   since: "2021-04-10",
   params: paramsOf({ takesContainer: false }),
   permission: { letters: "f", resourceType: "co" },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  largeResponse: true,
+  ...largeListing,
   reads: async (view, { scope, target, input, address, aclCaller }) => {
     const name = address.container;
     return find(view, input, {

@@ -143,11 +143,7 @@ export function tierHeaders({ type, tier, tierChanged, rehydration }: BlobRecord
       tierChanged === undefined ? undefined : formatHttpDate(tierChanged),
     // Only accounts with last access tracking know when a blob was read, so it stays Hot.
     "x-ms-smart-access-tier": tier === smart ? defaultTier : undefined,
-    "x-ms-archive-status": rehydration && archiveStatus(rehydration),
+    "x-ms-archive-status": rehydration && `rehydrate-pending-to-${rehydration.to.toLowerCase()}`,
     "x-ms-rehydrate-priority": rehydration?.priority,
   };
-}
-
-function archiveStatus({ to }: Rehydration): string {
-  return `rehydrate-pending-to-${to.toLowerCase()}`;
 }

@@ -1,8 +1,8 @@
 import { emptyContent } from "../../content/content-ref.ts";
-import type { Metadata } from "../../protocol/metadata.ts";
+import type { Metadata, HttpHeaders } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { defaultUmask, superuser, type PosixAccess } from "../../protocol/posix-acl.ts";
-import { blobs, type BlobRecord, type HttpHeaders, type BlobKey } from "../records.ts";
+import { blobs, type BlobRecord, type BlobKey } from "../records.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { CreationContext, PreparedScope, RecordCreation } from "../../operation/service.ts";

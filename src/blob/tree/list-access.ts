@@ -9,7 +9,6 @@ const listBits = readBit | executeBit;
 /** A listing of a directory, or of everything below it. */
 interface DirectoryListing {
   readonly container: bigint;
-  /** The path of the directory. */
   readonly directory: string;
   /** The path with which the listing starts; undefined for the first entry. */
   readonly from: string | undefined;

@@ -38,13 +38,11 @@ export function movePath(move: PathMove): readonly Effect[] {
     // content of a file must not be without a reference in between.
     ...(directory === undefined ? [added, removed] : [removed, added]),
     ...dropUpload(to, replacedUpload),
-    ...(upload === undefined ? [] : moveUpload(from, to, upload)),
+    ...(upload === undefined
+      ? []
+      : [remove(uploads, from), put(uploads, to, upload), ...periodJob(uploads, to, upload)]),
     ...periodJob(blobs, to, record),
   ];
-}
-
-function moveUpload(from: BlobKey, to: BlobKey, upload: UploadRecord): readonly Effect[] {
-  return [remove(uploads, from), put(uploads, to, upload), ...periodJob(uploads, to, upload)];
 }
 
 /** Stores the job that removes, in bounded steps, the entries of a directory that no path leads to

@@ -153,14 +153,7 @@ export const setBlobExpiry = operation({
   lease: "match-if-leased",
   etag: "keep",
   effect: "writes",
-  policy: {
-    content: "change",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    directories: "reject",
-    event: "none",
-  },
+  policy: { ...blobChange.policy, clientKey: "none", directories: "reject" },
   decide: (context) => {
     const { target, input, now } = context;
     const expiry = expiryOf(input.option, input.time, { created: target.created, now });

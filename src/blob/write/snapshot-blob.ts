@@ -5,6 +5,7 @@ import { encryption } from "../../protocol/encryption.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
+import { blobChange } from "../blob-policy.ts";
 
 /** Creates a snapshot, which shares the content of the blob; takes constant time.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-blob */
@@ -20,14 +21,7 @@ export const snapshotBlob = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "writes",
-  policy: {
-    content: "none",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "match",
-    directories: "reject",
-    event: "SnapshotBlob",
-  },
+  policy: { ...blobChange.policy, content: "none", directories: "reject", event: "SnapshotBlob" },
   success: {
     status: 201,
     headers: ["x-ms-snapshot", "x-ms-request-server-encrypted", "x-ms-version-id"],

@@ -14,6 +14,8 @@ import { isHierarchical, operation, type BlobAddress, type ContainerScope } from
 import { generationsOf, isRestorable, blobKey, type Generation } from "../shared/overwrite.ts";
 import { deletedPathKey, parseDeletionId } from "../tree/move-path.ts";
 import { noETag } from "../../operation/operation.ts";
+import { blobChange } from "../blob-policy.ts";
+import { decodePercent } from "../../protocol/names.ts";
 
 const sourceHeader = "x-ms-undelete-source";
 const sourceForm = /^([^?]*)\?deletionid=(\d+)$/i;
@@ -39,11 +41,9 @@ function parseSource(text: string): UndeleteSource | undefined {
   const [, path = "", id = ""] = sourceForm.exec(text) ?? [];
   const at = parseDeletionId(id);
   if (at === undefined) return undefined;
-  try {
-    return { path: path === "" ? undefined : decodeURIComponent(path), at };
-  } catch {
-    return undefined;
-  }
+  if (path === "") return { path: undefined, at };
+  const decoded = decodePercent(path);
+  return decoded === undefined ? undefined : { path: decoded, at };
 }
 
 /** The deleted path that a request names beside its target. It becomes readable under the target's
@@ -136,13 +136,7 @@ export const undeleteBlob = operation({
   target: "optional",
   ...noETag,
   effect: "writes",
-  policy: {
-    content: "none",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    event: "UndeleteBlob",
-  },
+  policy: { ...blobChange.policy, content: "none", clientKey: "none", event: "UndeleteBlob" },
   success: { status: 200, headers: undeleteHeaderNames },
   reads: async (view, { scope, address, input, aclCaller }) => {
     if (!isHierarchical(scope)) return { kept: await generationsOf(view, blobKey({ scope })) };

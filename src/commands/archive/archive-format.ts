@@ -5,8 +5,8 @@ import type { SubscriptionInput } from "../../account/parse-subscription.ts";
 import type { AccountKeys } from "../../account/settings.ts";
 import type { SliceCipher } from "../../content/content-ref.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import { recordCodec } from "../../encoding/record.ts";
 import type { Progress } from "../progress.ts";
+import { recordCodec } from "../../encoding/table.ts";
 
 /*
  * An archive is a line of text and a sequence of frames (docs/ARCHIVE.md).

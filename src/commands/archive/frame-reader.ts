@@ -1,6 +1,5 @@
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
-import { RecordTooNew } from "../../encoding/record.ts";
 import {
   checkedHeaderBytes,
   encryptedFirstLine,
@@ -18,6 +17,7 @@ import {
 } from "./archive-format.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
 import { ByteSource } from "./byte-source.ts";
+import { RecordTooNew } from "../../encoding/table.ts";
 
 const inflate = promisify(inflateRaw);
 const kindsByNumber: ReadonlyMap<number, FrameKind> = new Map(

@@ -8,7 +8,7 @@ import { expiries, messages, queues, visibilityIndex } from "../../queue/records
 import { entities, tables } from "../../table/records.ts";
 import { headBytes, entityRecord } from "../../table/stored/entity-record.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
-import { loadedRecord } from "./load-item.ts";
+import { loadedRecord } from "./record-loader.ts";
 
 const id = "01234567-89ab-cdef-0123-456789abcdef";
 const lease = { id, durationSeconds: 15, expiresAt: 9n };

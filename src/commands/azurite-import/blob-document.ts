@@ -1,4 +1,4 @@
-import type { BlobRecord, BlobType, CopyState, HttpHeaders } from "../../blob/records.ts";
+import type { BlobRecord, BlobType, CopyState } from "../../blob/records.ts";
 import { blockTiers, pageTiers } from "../../blob/tier/rehydration.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import { checkTags, type Tags } from "../../protocol/tags.ts";
@@ -18,6 +18,7 @@ import {
   type Fields,
 } from "./document-fields.ts";
 import { ImportRefused } from "../../host/refused.ts";
+import type { HttpHeaders } from "../../protocol/metadata.ts";
 
 /** Bytes of a blob that one request wrote: a block, an appended block or a range of pages. */
 export interface BlobPart {
@@ -60,7 +61,9 @@ export function blobRecordOf(document: Fields, now: Ticks): BlobRecord {
     tierChanged: hasTier ? earlier(ticksOf(properties["accessTierChangeTime"]), now) : undefined,
     snapshot,
     copy: copyOf(properties),
-    ...(type === "PageBlob" ? { sequenceNumber: sequenceOf(properties), lineage: created } : {}),
+    ...(type === "PageBlob"
+      ? { sequenceNumber: BigInt(countOf(properties["blobSequenceNumber"]) ?? 0), lineage: created }
+      : {}),
     ...(type === "AppendBlob" ? appendState(document, properties) : {}),
   };
 }
@@ -88,10 +91,6 @@ function headersOf(properties: Fields): HttpHeaders {
     cacheControl: headerTextOf(properties, "cacheControl"),
     contentDisposition: headerTextOf(properties, "contentDisposition"),
   };
-}
-
-function sequenceOf(properties: Fields): bigint {
-  return BigInt(countOf(properties["blobSequenceNumber"]) ?? 0);
 }
 
 function appendState(document: Fields, properties: Fields) {

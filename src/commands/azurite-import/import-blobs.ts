@@ -1,5 +1,4 @@
-import { readStagingState, stageBlock } from "../../blob/block/put-block.ts";
-import { isBlockId } from "../../blob/block/block-id.ts";
+import { readStagingState, stageBlock, isBlockId } from "../../blob/block/put-block.ts";
 import type { BlobRecord, ContainerRecord } from "../../blob/records.ts";
 import {
   asPart,

@@ -1,7 +1,6 @@
 import { oneChunk } from "../../content/content.ts";
 import { openDataStores, type DataStores } from "../../data/data-stores.ts";
 import { ensureAccounts } from "../../data/ensure-accounts.ts";
-import { StoredAccounts } from "../../account/stored-accounts.ts";
 import { createInitAccounts } from "./init-accounts.ts";
 import { StartRefused } from "../../host/refused.ts";
 import { nameOf, parseInit, type InitRequest, type InitStep } from "./resource-steps.ts";
@@ -11,15 +10,13 @@ import type { WireResponse } from "../../http/wire.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import { latestVersion } from "../../protocol/versions.ts";
 import type { Accounts, AccountSettings } from "../../account/settings.ts";
-import type { Clock, Log, Random } from "../../base/world.ts";
+import type { World } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
+import { StoredAccounts } from "../../account/stored-accounts.ts";
 
 /** The parts of the server with which `applyInit` creates resources. `accounts` are those that the
  *  server serves. */
-interface InitParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+interface InitParts extends World {
   readonly accounts: Accounts;
   readonly servicesOf: ServicesOf;
 }

@@ -1,5 +1,4 @@
 import type { ContentRef, Slice } from "../content-ref.ts";
-import type { RecordCodec } from "../../encoding/record.ts";
 import { decodeCounter, type Entry, type Key, type Value, type View } from "../../store/store.ts";
 import { storedEndOf, type ExtentFiles } from "../extents/extent-files.ts";
 import { decodeNode } from "../tree/node-codec.ts";
@@ -21,6 +20,7 @@ import type { Node } from "../tree/node.ts";
 import { bytesByExtent, endOf } from "../tree/slices.ts";
 import { crcOfRange } from "../tree/copy-ranges.ts";
 import { ExtentFileCache } from "../extents/extent-file-cache.ts";
+import type { RecordCodec } from "../../encoding/table.ts";
 
 interface ExtentAudit {
   readonly view: View;

@@ -95,7 +95,10 @@ export class Scrubber {
         readers.push(content.open(view, ref));
         const from = isResumed ? Math.min(offset, ref.length) : 0;
         for await (const slices of content.slices(view, ref, from, ref.length - from)) {
-          records.push({ name: nameOf(table, key), slices });
+          records.push({
+            name: `${table.name} ${decodeKey(key, 1).map(String).join("/")}`,
+            slices,
+          });
           for (const { length } of slices) bytes += length;
           const reached = slices.at(-1);
           if (bytes < bytesPerStep || reached === undefined) continue;
@@ -121,8 +124,4 @@ export class Scrubber {
 function contentOf(table: AnyTable, value: Uint8Array): ContentRef | undefined {
   const record = table.codec.decode(value) as Readonly<Record<string, ContentRef | undefined>>;
   return record[table.content ?? ""];
-}
-
-function nameOf({ name }: AnyTable, key: Key): string {
-  return `${name} ${decodeKey(key, 1).map(String).join("/")}`;
 }

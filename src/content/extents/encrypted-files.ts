@@ -123,7 +123,6 @@ const positionMax = 2 ** 28;
 
 /** The parts of an offset. */
 interface SealedPlace {
-  /** Position of the region. */
   readonly position: number;
   /** Number of the byte in the region, before encryption. */
   readonly at: number;

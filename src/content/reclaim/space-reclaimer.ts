@@ -1,4 +1,3 @@
-import type { Clock, Log } from "../../base/world.ts";
 import {
   isTemporary,
   StoreUnavailable,
@@ -8,7 +7,6 @@ import {
   type View,
 } from "../../store/store.ts";
 import { compactExtent, cutDeadEnd, moveLiveEnd, type CompactionParts } from "./compaction.ts";
-import type { ExtentFiles } from "../extents/extent-files.ts";
 import {
   listExtents,
   removeIfUnreferenced,
@@ -16,7 +14,7 @@ import {
   type ExtentState,
 } from "../extents/extent-table.ts";
 import type { IdAllocator } from "../extents/ids.ts";
-import type { HorizonRegistry, PinTracker } from "./pins.ts";
+import type { PinTracker } from "./pins.ts";
 import {
   allGarbage,
   countKey,
@@ -32,6 +30,7 @@ import { referencesTo, setReferences } from "../tree/node-references.ts";
 import { decodeNode } from "../tree/node-codec.ts";
 import { bytesByExtent } from "../tree/slices.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import type { ContentOptions } from "../open-content.ts";
 
 /** Garbage entries that one round reads. */
 const entriesPerRoundMax = 4096;
@@ -167,12 +166,7 @@ function removeLeafReferences(tx: Transaction, id: bigint, slices: readonly Slic
   }
 }
 
-interface OrphanParts {
-  readonly store: Store;
-  readonly files: ExtentFiles;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type OrphanParts = Pick<ContentOptions, "store" | "files" | "clock" | "log">;
 
 const pauseBetweenSweeps: Ticks = 3600n * ticksPerSecond;
 
@@ -231,18 +225,13 @@ const observationsMax = 1024;
 /** Live bytes of a sparse extent when its observation began; `settled` at its end. */
 type Observation = { readonly liveBytes: bigint; readonly at: Ticks } | "settled";
 
-interface ReclaimerParts extends CompactionParts {
-  readonly files: ExtentFiles;
+interface ReclaimerParts
+  extends
+    CompactionParts,
+    Pick<ContentOptions, "files" | "horizons" | "clock" | "observedTicks" | "isLeader"> {
   readonly ids: IdAllocator;
-  readonly horizons: HorizonRegistry;
   readonly pinTracker: PinTracker;
-  readonly clock: Clock;
   readonly extentBytes: number;
-  /** How long a sparse extent is observed before it is compacted. */
-  readonly observedTicks?: Ticks | undefined;
-  /** Whether this process is the leader, which reclaims space; `undefined` means that it always
-   *  does. */
-  readonly isLeader?: (() => Promise<boolean>) | undefined;
 }
 
 /** A page of extents in their state before abandoned ones were sealed. */

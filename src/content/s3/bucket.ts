@@ -158,7 +158,8 @@ export class Bucket {
     const { bucket, prefix, region, clock } = this.#options;
     const credentials = this.#credentials;
     const { method, key, query = {}, body } = request;
-    const object = key === undefined ? "" : `/${encodePath(prefix + key)}`;
+    const object =
+      key === undefined ? "" : `/${(prefix + key).split("/").map(encodeStrictly).join("/")}`;
     const path = `/${encodeStrictly(bucket)}${object}`;
     const bodyDigest = body === undefined ? emptyDigest : sha256Hex(body);
     const unsigned = { method, host: this.#host, path, query, bodyDigest };
@@ -201,10 +202,6 @@ async function collect(response: IncomingMessage): Promise<BucketResponse> {
   }
   if (!response.complete) throw new Error("the response was cut off");
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
-}
-
-function encodePath(key: string): string {
-  return key.split("/").map(encodeStrictly).join("/");
 }
 
 /** Formats a time as `20130524T000000Z`. */

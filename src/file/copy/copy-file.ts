@@ -7,7 +7,7 @@ import {
 import { metadata, sourceConditions } from "../../operation/common-params.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import { missingHeader } from "../../protocol/faults.ts";
+import { missingHeader, invalidQuery } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Conditions } from "../../protocol/conditions.ts";
 import { checkSource } from "../../protocol/source-conditions.ts";
@@ -17,16 +17,16 @@ import {
   type FetchedProperties,
 } from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { startTransfer } from "../../operation/transfer.ts";
+import { startTransfer, dropTransfer } from "../../operation/transfer.ts";
 import {
   permissions,
   type CopyState,
-  type HttpHeaders,
   type NodeRecord,
   type PermissionRecord,
+  shareBytes,
 } from "../records.ts";
 import { checkFileAccess, fileOperation, wholeFile } from "../file-operation.ts";
-import { readAccess, replaceAccess } from "../locks/file-access.ts";
+import { readAccess, replaceAccess, writeAccess } from "../locks/file-access.ts";
 import type { NodeScope } from "../resources.ts";
 import {
   archiveAttribute,
@@ -35,11 +35,8 @@ import {
   resolveSmbProperties,
   type SmbProperties,
 } from "../shared/smb-properties.ts";
-import { loadLocalSource } from "../shared/range-params.ts";
-import { fileBytesMax } from "../shared/limits.ts";
-import { shareBytes } from "../counted-bytes.ts";
-import { fitsQuota, quotaExceeded, usedBytes } from "../shared/quota.ts";
-import { putNode } from "../shared/node-replies.ts";
+import { fileBytesMax, fitsQuota, quotaExceeded, usedBytes } from "../shared/limits.ts";
+import { putNode, updateNode } from "../shared/node-replies.ts";
 import {
   keepsSourceTrailingDots,
   keepsTrailingDots,
@@ -48,10 +45,12 @@ import {
   type SmbInput,
 } from "../shared/smb-params.ts";
 import { decodeBase64 } from "../../base/base64.ts";
-import type { Metadata } from "../../protocol/metadata.ts";
+import type { Metadata, HttpHeaders } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
-import { boolean, header, oneOf } from "../../protocol/params.ts";
+import { boolean, header, oneOf, checked, query, required, text } from "../../protocol/params.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { loadLocalSource } from "../shared/range-params.ts";
 
 /** Properties that a copy takes from its source. */
 interface SourceProperties {
@@ -156,13 +155,6 @@ function copyPermission(
 ): readonly Effect[] {
   if (permissionMode !== "source" || permission === undefined || key === undefined) return [];
   return [put(permissions, { share, key }, permission)];
-}
-
-function localSourceProperties(
-  node: NodeRecord,
-  permission: PermissionRecord | undefined,
-): SourceProperties {
-  return { headers: node.headers ?? {}, metadata: node.metadata, smb: node, permission };
 }
 
 const md5Bytes = 16;
@@ -335,7 +327,7 @@ function copyWithinServer(
   if ("stop" in reading) return reading.stop;
   const progress = `${content.length}/${content.length}`;
   const plan: CopyPlan = {
-    original: localSourceProperties(node, permission),
+    original: { headers: node.headers ?? {}, metadata: node.metadata, smb: node, permission },
     content: shareContent(content),
     copy: { id, source: source.url, status: "success", progress, completed: now },
     allocated,
@@ -374,3 +366,44 @@ function copyLater(
     effects: [job],
   });
 }
+
+const copyId = checked(required(query("copyid", text)), (value) => {
+  const id = parseGuid(value);
+  return id === undefined
+    ? invalidQuery("copyid", value, "copyid needs to be valid Guid.")
+    : ok(id);
+});
+
+/** Stops a pending copy and leaves the target as an empty file.
+ *  learn.microsoft.com/rest/api/storageservices/abort-copy-file */
+export const abortCopyFile = fileOperation({
+  name: "Abort Copy File",
+  ids: ["File_AbortCopy"],
+  route: {
+    method: "PUT",
+    resource: "file",
+    query: { comp: "copy" },
+    headers: { "x-ms-copy-action": "abort" },
+  },
+  since: "2015-02-21",
+  params: { copyId, keepsTrailingDots },
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  fileAccess: writeAccess,
+  effect: "writes",
+  acceptsPendingCopy: true,
+  event: "AbortCopyFile",
+  success: { status: 204, headers: [] },
+  decide: ({ target, scope, input, newETag, now }) => {
+    const { copy } = target;
+    if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
+    if (copy.id !== input.copyId) return fail("CopyIdMismatch");
+    const aborted = { ...copy, status: "aborted" as const, completed: now };
+    const next = { ...target, etag: newETag, copy: aborted, allocated: 0, counted: 0 };
+    const revised = updateNode(scope, { target, next, content: empty(0) });
+    return { ...revised, effects: [...revised.effects, dropTransfer(copy.id)] };
+  },
+});

@@ -11,8 +11,8 @@ import {
   type NodeKey,
   type NodeRecord,
   type ShareRecord,
+  shareBytes,
 } from "../records.ts";
-import { shareBytes } from "../counted-bytes.ts";
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 

@@ -9,7 +9,7 @@ import {
   smbHeaderNames,
   smbHeaders,
 } from "../shared/smb-properties.ts";
-import { propertiesChange, noETag } from "../../operation/operation.ts";
+import { propertiesChange, noETag, propertiesRead } from "../../operation/operation.ts";
 import { rootId, nodes } from "../records.ts";
 import { presenceAccess, writeAccess, removeAccess } from "../locks/file-access.ts";
 import { updateNode, deleteNode } from "../shared/node-replies.ts";
@@ -47,12 +47,9 @@ export const getDirectoryProperties = fileOperation({
   since: "2015-02-21",
   params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
+  ...propertiesRead,
   lease: "none",
-  etag: "keep",
   fileAccess: presenceAccess,
-  effect: "reads",
   event: "none",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-server-encrypted"] },
   decide: ({ target, version }) => ({
@@ -119,12 +116,9 @@ export const getDirectoryMetadata = fileOperation({
   since: "2015-02-21",
   params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
+  ...propertiesRead,
   lease: "none",
-  etag: "keep",
   fileAccess: presenceAccess,
-  effect: "reads",
   event: "none",
   decide: ({ target }) => ({ metadata: target.metadata }),
 });

@@ -8,7 +8,15 @@ import type { RecordView } from "../../operation/view.ts";
 import { runOnce, type Attempt, type Runtime, type WaitOutcome } from "../../operation/work.ts";
 import { markOpenChange, nodeEvents, writesEvents, type FileApi } from "../events.ts";
 import type { ShareAddress } from "./file-reference.ts";
-import type { Done, FaultDecision, FileDecision, FileReply, Failed } from "./file-result.ts";
+import type {
+  Done,
+  FaultDecision,
+  FileDecision,
+  FileReply,
+  Failed,
+  FileOutcome,
+  FileResult,
+} from "./file-result.ts";
 
 /** Input of the checks and of `reads` of an operation. */
 export interface LoadedContext<Request, Loaded> {
@@ -88,6 +96,22 @@ export async function executeAtOnce<Request, Loaded extends object, Seen, Value>
   const outcome = await executeOperation(runtime, operation, request);
   if (outcome.kind === "wait") throw new Error(`${operation.name} must not wait`);
   return outcome;
+}
+
+/** The operation as a function, for its callers. */
+export function callOf<Request, Loaded extends object, Seen, Value>(
+  operation: SmbOperation<Request, Loaded, Seen, Value>,
+) {
+  return (runtime: Runtime, request: Request): Promise<FileOutcome<Value>> =>
+    executeOperation(runtime, operation, request);
+}
+
+/** As `callOf`, for an operation that never waits. */
+export function callAtOnce<Request, Loaded extends object, Seen, Value>(
+  operation: SmbOperation<Request, Loaded, Seen, Value>,
+) {
+  return (runtime: Runtime, request: Request): Promise<FileResult<Value>> =>
+    executeAtOnce(runtime, operation, request);
 }
 
 async function runOperation<Request, Loaded extends object, Seen, Value>(

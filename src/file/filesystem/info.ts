@@ -4,11 +4,15 @@ import { accountUsage, type AccountQuota } from "../../operation/quotas.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { nodes, permissions, type NodeRecord, type ShareRecord } from "../records.ts";
-import { quotaBytes } from "../shared/limits.ts";
-import { usedBytes } from "../shared/quota.ts";
+import { quotaBytes, usedBytes } from "../shared/limits.ts";
 import { rootSddl, wellKnownSddl } from "../shared/sddl.ts";
 import { pathOf, rootKey } from "../share-tree.ts";
-import { executeAtOnce, type SmbOperation, type LoadedContext } from "./execute-operation.ts";
+import {
+  executeAtOnce,
+  type SmbOperation,
+  type LoadedContext,
+  callAtOnce,
+} from "./execute-operation.ts";
 import { done, type FileResult } from "./file-result.ts";
 import {
   handleOperation,
@@ -128,9 +132,7 @@ const securityOperation = handleOperation<HandleRequest, string, string>({
   decide: ({ readResult: sddl }) => ({ value: sddl }),
 });
 
-export function securityOf(runtime: Runtime, request: HandleRequest): Promise<FileResult<string>> {
-  return executeAtOnce(runtime, securityOperation, request);
-}
+export const securityOf = callAtOnce(securityOperation);
 
 /** The security descriptor of a file in SDDL: the stored or well-known one, else that of the root
  *  directory. */
@@ -169,12 +171,7 @@ const listOperation = handleOperation<DirectoryListRequest, DirectoryPage, reado
   decide: ({ loaded, readResult: entries }) => ({ value: { entries, directory: loaded.node } }),
 });
 
-export function listDirectory(
-  runtime: Runtime,
-  request: DirectoryListRequest,
-): Promise<FileResult<DirectoryPage>> {
-  return executeAtOnce(runtime, listOperation, request);
-}
+export const listDirectory = callAtOnce(listOperation);
 
 interface FileReadRequest extends HandleRequest {
   readonly from: number;
@@ -252,9 +249,4 @@ function spanInside({
   return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
 }
 
-export function writtenRanges(
-  runtime: Runtime,
-  request: WrittenRangesRequest,
-): Promise<FileResult<readonly Interval[]>> {
-  return executeAtOnce(runtime, writtenRangesOperation, request);
-}
+export const writtenRanges = callAtOnce(writtenRangesOperation);

@@ -3,9 +3,8 @@ import { acknowledgeBreak, type AcknowledgeResult } from "../locks/caching.ts";
 import { lockRanges, unlockRanges, type ByteSpan, type LockRequest } from "../locks/byte-ranges.ts";
 import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import type { LockState } from "../locks/lock-state.ts";
-import { executeAtOnce, executeOperation, type SmbOperation } from "./execute-operation.ts";
+import { executeAtOnce, type SmbOperation, callOf, callAtOnce } from "./execute-operation.ts";
 import type { FileReference } from "./file-reference.ts";
-import type { FileResult, FileOutcome } from "./file-result.ts";
 import { isOpen, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 
@@ -61,12 +60,7 @@ export const lockOperation: LockOperation<LockRangesRequest, undefined> = {
   },
 };
 
-export function lockFile(
-  runtime: Runtime,
-  request: LockRangesRequest,
-): Promise<FileOutcome<undefined>> {
-  return executeOperation(runtime, lockOperation, request);
-}
+export const lockFile = callOf(lockOperation);
 
 interface UnlockRangesRequest extends HandleRequest {
   readonly ranges: readonly ByteSpan[];
@@ -86,12 +80,7 @@ export const unlockOperation: LockOperation<UnlockRangesRequest, undefined> = {
   },
 };
 
-export function unlockFile(
-  runtime: Runtime,
-  request: UnlockRangesRequest,
-): Promise<FileResult<undefined>> {
-  return executeAtOnce(runtime, unlockOperation, request);
-}
+export const unlockFile = callAtOnce(unlockOperation);
 
 /** `done`, or why the acknowledgement was not valid. */
 export type Acknowledgement = "done" | Extract<AcknowledgeResult, string>;

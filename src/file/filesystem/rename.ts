@@ -1,4 +1,3 @@
-import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import { hasChildren } from "../directory/directories.ts";
@@ -15,8 +14,8 @@ import { displaceFile } from "../rename/displace.ts";
 import { moveNode } from "../rename/move.ts";
 import { refuseRename, type RenameRefusal } from "../rename/rename-rules.ts";
 import { nodeById, resolvePath, type ResolvedPath } from "../share-tree.ts";
-import { executeOperation, type FileDecisionContext } from "./execute-operation.ts";
-import type { FaultDecision, FileFault, FileReply, FileOutcome } from "./file-result.ts";
+import { type FileDecisionContext, callOf } from "./execute-operation.ts";
+import type { FaultDecision, FileFault, FileReply } from "./file-result.ts";
 import type { WaitDecision } from "../../operation/reply.ts";
 import { handleOperation, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
@@ -83,12 +82,7 @@ export const renameOperation = handleOperation<
   },
 });
 
-export function renameFile(
-  runtime: Runtime,
-  request: FileRenameRequest,
-): Promise<FileOutcome<RenameResult>> {
-  return executeOperation(runtime, renameOperation, request);
-}
+export const renameFile = callOf(renameOperation);
 
 /** Undefined if the directory of the new path does not exist. */
 async function readDestination(

@@ -1,13 +1,12 @@
 import type { Ticks } from "../../base/ticks.ts";
-import type { Runtime } from "../../operation/work.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import { hasChildren } from "../directory/directories.ts";
 import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import { deleteFaultOrder, refuseDelete, type DeleteFault } from "../node/delete-file.ts";
 import { displacedParent, type NodeRecord } from "../records.ts";
 import { directoryAttribute, storePermission } from "../shared/smb-properties.ts";
-import { executeAtOnce, executeOperation } from "./execute-operation.ts";
-import type { FileFault, FileResult, FileOutcome } from "./file-result.ts";
+import { callOf, callAtOnce } from "./execute-operation.ts";
+import type { FileFault } from "./file-result.ts";
 import { handleOperation, putLocks, stopFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
@@ -57,12 +56,7 @@ export const setBasicOperation = handleOperation<HandleRequest & BasicInfoChange
   },
 });
 
-export function setBasicInfo(
-  runtime: Runtime,
-  request: HandleRequest & BasicInfoChange,
-): Promise<FileResult<NodeRecord>> {
-  return executeAtOnce(runtime, setBasicOperation, request);
-}
+export const setBasicInfo = callAtOnce(setBasicOperation);
 
 interface SetSecurityRequest extends HandleRequest {
   /** Computes the new security descriptor from the current one; both in SDDL. */
@@ -84,12 +78,7 @@ const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, str
   },
 });
 
-export function setSecurity(
-  runtime: Runtime,
-  request: SetSecurityRequest,
-): Promise<FileResult<NodeRecord>> {
-  return executeAtOnce(runtime, setSecurityOperation, request);
-}
+export const setSecurity = callAtOnce(setSecurityOperation);
 
 interface DeletePendingRequest extends HandleRequest {
   readonly isPending: boolean;
@@ -128,9 +117,4 @@ const deleteFaults: Readonly<Record<DeleteFault, FileFault>> = {
   "not-empty": "directory-not-empty",
 };
 
-export function setDeletePending(
-  runtime: Runtime,
-  request: DeletePendingRequest,
-): Promise<FileOutcome<undefined>> {
-  return executeOperation(runtime, deletePendingOperation, request);
-}
+export const setDeletePending = callOf(deletePendingOperation);

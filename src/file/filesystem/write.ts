@@ -20,9 +20,8 @@ import {
   type WriteTime,
 } from "../range/write-rules.ts";
 import type { NodeRecord } from "../records.ts";
-import { fileBytesMax } from "../shared/limits.ts";
-import { fitsQuota, readUsed } from "../shared/quota.ts";
-import { executeOperation, type LoadedContext } from "./execute-operation.ts";
+import { fileBytesMax, fitsQuota, readUsed } from "../shared/limits.ts";
+import { executeOperation, type LoadedContext, callOf } from "./execute-operation.ts";
 import type { FileOutcome } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./new-node.ts";
@@ -189,12 +188,7 @@ function newLength({ request: { length }, loaded: { node } }: Context<FileResize
   return typeof length === "number" ? length : length(node.content?.length ?? 0);
 }
 
-export function resizeFile(
-  runtime: Runtime,
-  request: FileResizeRequest,
-): Promise<FileOutcome<NodeRecord>> {
-  return executeOperation(runtime, resizeOperation, request);
-}
+export const resizeFile = callOf(resizeOperation);
 
 interface FileZeroRequest extends ChangeRequest {
   readonly span: Span;
@@ -225,9 +219,4 @@ function zeroedSpan({ request: { span }, loaded: { node } }: Context<FileZeroReq
   return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
 }
 
-export function zeroFile(
-  runtime: Runtime,
-  request: FileZeroRequest,
-): Promise<FileOutcome<NodeRecord>> {
-  return executeOperation(runtime, zeroOperation, request);
-}
+export const zeroFile = callOf(zeroOperation);

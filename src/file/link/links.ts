@@ -14,17 +14,16 @@ import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { resolvePath } from "../share-tree.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { propertiesAccess } from "../locks/file-access.ts";
+import { decodePercent } from "../../protocol/names.ts";
+import { propertiesRead } from "../../operation/operation.ts";
 
 const targetFileHeader = "x-ms-file-target-file";
 /** Not a limit of Azure: it bounds the record of the file, which lists all hard links. */
 const linksMax = 1000;
 
 const linkedPath = checked(required(header(targetFileHeader, text)), (value) => {
-  try {
-    return ok(decodeURIComponent(value));
-  } catch {
-    return invalidHeader(targetFileHeader, value);
-  }
+  const path = decodePercent(value);
+  return path === undefined ? invalidHeader(targetFileHeader, value) : ok(path);
 });
 
 /** Adds a name to a file; on NFS shares only. The file stays stored under its first name and lists
@@ -100,13 +99,10 @@ const linkUnitsMax = 4096;
 
 /** The header is percent-encoded, because the link text may contain any character. */
 const linkText = checked(required(header("x-ms-link-text", text)), (value) => {
-  try {
-    const decoded = decodeURIComponent(value);
-    if (decoded.length <= linkUnitsMax) return ok(decoded);
-  } catch {
-    // A malformed encoding gets the fault of a text that is too long.
-  }
-  return invalidHeader("x-ms-link-text", value);
+  const decoded = decodePercent(value);
+  // A malformed encoding gets the fault of a text that is too long.
+  const isValid = decoded !== undefined && decoded.length <= linkUnitsMax;
+  return isValid ? ok(decoded) : invalidHeader("x-ms-link-text", value);
 });
 
 const query = { restype: "symboliclink" };
@@ -143,12 +139,9 @@ export const getSymbolicLink = fileOperation({
   since: "2025-05-05",
   params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
+  ...propertiesRead,
   lease: "none",
-  etag: "keep",
   fileAccess: propertiesAccess,
-  effect: "reads",
   event: "none",
   success: { status: 200, headers: ["x-ms-link-text"] },
   decide: ({ target }) =>

@@ -6,9 +6,8 @@ import {
   cacheWrite,
   type CachingGrant,
   type LockState,
-  type Open,
+  isOplockKey,
 } from "./lock-state.ts";
-import { isOplockKey } from "./oplock-keys.ts";
 
 /** A client that does not acknowledge a break in this time loses the grant. */
 export const breakSecondsMax = 35;
@@ -189,7 +188,8 @@ function grantableRights(state: LockState, key: string, wanted: number): number 
   // normally broken the latter by now, but a stat open (`isStatOpen`) breaks no SMB lease.
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
-    others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));
+    others.every(({ held }) => held === 0) &&
+    !state.opens.some((open) => open.cacheKey !== key && !isStatOpen(open.access));
   // Handle caching by oplock exists only together with write caching (batch).
   const lost = isOplockKey(key) ? cacheWrite | cacheHandle : cacheWrite;
   const shared = isAlone ? wanted : wanted & ~lost;
@@ -198,8 +198,4 @@ function grantableRights(state: LockState, key: string, wanted: number): number 
 
 function hasWrite({ held }: CachingGrant): boolean {
   return (held & cacheWrite) !== 0;
-}
-
-function isOther({ cacheKey, access }: Open, key: string): boolean {
-  return cacheKey !== key && !isStatOpen(access);
 }

@@ -82,3 +82,14 @@ export const noLocks: LockState = { opens: [], ranges: [], caches: [], deletePen
 export function isIdle(state: LockState): boolean {
   return state.opens.length === 0 && !state.deletePending;
 }
+
+const oplockPrefix = "oplock:";
+
+/** Key of the caching grant of an open with an oplock. */
+export function oplockKey(open: bigint): string {
+  return `${oplockPrefix}${open}`;
+}
+
+export function isOplockKey(key: string): boolean {
+  return key.startsWith(oplockPrefix);
+}

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ticksFromSeconds } from "../../base/ticks.ts";
 import { Right } from "./access.ts";
 import { acknowledgeBreak, breakSecondsMax } from "./caching.ts";
-import { noLocks, type LockState, type Open } from "./lock-state.ts";
-import { oplockKey } from "./oplock-keys.ts";
+import { noLocks, type LockState, type Open, oplockKey } from "./lock-state.ts";
 import { decideClose, decideOpen } from "./opens.ts";
 
 function open(id: bigint, more: Partial<Open> = {}): Open {

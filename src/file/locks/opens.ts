@@ -8,8 +8,8 @@ import {
   opensMax,
   type LockState,
   type Open,
+  isOplockKey,
 } from "./lock-state.ts";
-import { isOplockKey } from "./oplock-keys.ts";
 
 interface SharingRequest {
   /** SMB access mask. */

@@ -3,17 +3,15 @@ import { metadata } from "../../operation/common-params.ts";
 import { header, oneOf, required } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { startingWith, emptyContent, inlinePartBytesMax } from "../../content/content-ref.ts";
-import { nodeBytes, shareBytes } from "../counted-bytes.ts";
-import type { NodeRecord } from "../records.ts";
+import { type NodeRecord, nodeBytes, shareBytes } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { replaceAccess } from "../locks/file-access.ts";
 import { isReadOnly, readCreationSddl } from "../shared/smb-properties.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
-import { rangeBytesMax } from "../shared/limits.ts";
-import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
+import { rangeBytesMax, fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
 import { createdHeaderNames, createNode } from "../shared/create-node.ts";
-import { fileLength } from "../shared/range-params.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { fileLength } from "../shared/range-params.ts";
 
 /** The first x-ms-version whose Create File takes the content of the file. */
 const contentSince = "2026-02-06";

@@ -13,7 +13,6 @@ import { fail } from "../../protocol/result.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { propertiesAccess, readAccess } from "../locks/file-access.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
-import { readRange } from "../shared/range-params.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -22,6 +21,7 @@ import type { FileAddress } from "../file-address.ts";
 import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { readRange } from "../shared/range-params.ts";
 
 /** Names of the headers that `fileProperties` returns. */
 const filePropertyNames = [

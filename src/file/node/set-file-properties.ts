@@ -14,15 +14,15 @@ import {
   smbHeaders,
 } from "../shared/smb-properties.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
-import { fitsQuota, quotaExceeded, readUsed } from "../shared/quota.ts";
 import { updateNode } from "../shared/node-replies.ts";
-import { fileLength } from "../shared/range-params.ts";
 import { keepsTrailingDots, permissionActions, smbProperties } from "../shared/smb-params.ts";
 import { metadata, breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
 import { leaseReply } from "../../protocol/lease-action.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { isLocked } from "../../protocol/lease.ts";
 import { dataAccess, shareDelete, shareWrite } from "../locks/access.ts";
+import { fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
+import { fileLength } from "../shared/range-params.ts";
 
 /** How much longer a request makes the file; 0 or less if it does not. */
 function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {

@@ -12,10 +12,10 @@ import { element, textElement } from "../../encoding/xml-writer.ts";
 import { shareSnapshots, versions, type NodeRecord } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { readAccess } from "../locks/file-access.ts";
-import { readRange } from "../shared/range-params.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import type { NodeScope } from "../resources.ts";
 import { findNode, resolvePath } from "../share-tree.ts";
+import { readRange } from "../shared/range-params.ts";
 
 /** The bytes from `from` up to, not including, `to`. */
 export interface Interval {

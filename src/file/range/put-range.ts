@@ -14,10 +14,10 @@ import type { NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import { isReadOnly } from "../shared/smb-properties.ts";
 import { rangeBytesMax } from "../shared/limits.ts";
-import { writeRange } from "../shared/range-params.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { clearBytes, coveredBytes, writeBytes, type WrittenFile } from "./write-rules.ts";
+import { writeRange } from "../shared/range-params.ts";
 
 /** Whether the write sets the last write time (`now`, the default) or leaves it as it is
  *  (`preserve`). */

@@ -102,7 +102,6 @@ export function cutSpan({ content = emptyContent }: NodeRecord, length: number):
   return { from, length: content.length - from };
 }
 
-/** A change of the content of a file. */
 interface ContentChange {
   /** The new length of the file. */
   readonly length: number;

@@ -3,7 +3,6 @@ import { anyTable } from "../../encoding/table.ts";
 import { periodJob, put, remove, type Effect } from "../../operation/effects.ts";
 import type { ReclaimHandler } from "../../operation/service.ts";
 import { nextETag } from "../../protocol/conditions.ts";
-import { shareBytes } from "../counted-bytes.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import {
   displacedCheckTicks,
@@ -15,6 +14,7 @@ import {
   type NodeKey,
   type NodeRecord,
   type ShareRecord,
+  shareBytes,
 } from "../records.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";

@@ -7,18 +7,17 @@ import {
   type NodeKey,
   type NodeRecord,
   type ShareRecord,
+  shareBytes,
 } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import type { LocalSource } from "../shared/range-params.ts";
-import { shareBytes } from "../counted-bytes.ts";
 import { keepForSnapshots, deleteNode, useBytes } from "../shared/node-replies.ts";
 import type { HardLink } from "../share-tree.ts";
 import { displaceFile } from "./displace.ts";
+import type { LocalSource } from "../shared/range-params.ts";
 
 /** A rename of one name of a file over REST. */
 interface NameMove {
   readonly source: LocalSource;
-  /** The scope of the new name. */
   readonly scope: NodeScope;
   /** The file that has the new name now. */
   readonly target: NodeRecord | undefined;

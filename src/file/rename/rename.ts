@@ -20,7 +20,6 @@ import { checkFileAccess, fileOperation } from "../file-operation.ts";
 import { displaceAccess, moveAccess, removeAccess } from "../locks/file-access.ts";
 import { deletePending, flushSecondsMax, faultWithHolders } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { loadLocalSource, type LocalSource } from "../shared/range-params.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
@@ -31,6 +30,7 @@ import {
 import { moveName } from "./move.ts";
 import { refuseRename } from "./rename-rules.ts";
 import type { CachedBelow, RenameFacts, RenameRefusal } from "./rename-rules.ts";
+import { loadLocalSource, type LocalSource } from "../shared/range-params.ts";
 
 /** The lease id in a header, for the source or the target. */
 function leaseId(name: string): Param<string | undefined> {

@@ -7,8 +7,8 @@ import { operation } from "../resources.ts";
 import { isSddl, permissionKeyForm, wellKnownSddl } from "../shared/sddl.ts";
 import { permissionFormat } from "../shared/smb-params.ts";
 import { storePermission } from "../shared/smb-properties.ts";
-import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
 import { createPermissionNeed, getPermissionNeed } from "../../protocol/roles/action-need.ts";
+import { sddlFromBinary, sddlToBinary } from "../shared/descriptor-bytes.ts";
 
 const query = { restype: "share", comp: "filepermission" };
 /** Limit of the request body. */

@@ -29,6 +29,7 @@ import { isLocked } from "../../protocol/lease.ts";
 import { header, oneOf, required } from "../../protocol/params.ts";
 import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 import { restoreShareNeed } from "../../protocol/roles/action-need.ts";
+import { creation } from "../../operation/operation.ts";
 
 /** Creates a share with its root directory.
  *  learn.microsoft.com/rest/api/storageservices/create-share */
@@ -39,11 +40,7 @@ export const createShare = operation({
   since: "2015-02-21",
   params: { metadata, quota, settings },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
-  target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "renew",
-  effect: "writes",
+  ...creation,
   success: { status: 201, headers: [] },
   decide: ({ input, newETag, newId }) => {
     const id = newId();
@@ -265,11 +262,7 @@ export const restoreShare = operation({
     sas: "account-only",
     actions: restoreShareNeed,
   },
-  target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "renew",
-  effect: "writes",
+  ...creation,
   success: { status: 201, headers: [] },
   reads: (view, { scope, input }) => {
     const { deletedName: name, version } = input;

@@ -1,4 +1,11 @@
-import type { AccessEntry, AccessList, SecurityDescriptor } from "./security-descriptor.ts";
+import {
+  type AccessEntry,
+  type AccessList,
+  type SecurityDescriptor,
+  formatSddl,
+  parseSddl,
+} from "./security-descriptor.ts";
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 
 /** Encodes and decodes security descriptors in self-relative form ([MS-DTYP] 2.4.6), as SMB sends
  *  them. The following constants are bits of its Control field. */
@@ -56,7 +63,7 @@ export function encodeDescriptor(descriptor: SecurityDescriptor, wanted = allPar
 
 /** Marks a descriptor without an audit list as one with a null list, as the service writes
  *  `S:NO_ACCESS_CONTROL`. */
-export function withNullAudit(bytes: Uint8Array): Uint8Array {
+function withNullAudit(bytes: Uint8Array): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   view.setUint16(2, view.getUint16(2, true) | auditPresent, true);
   return bytes;
@@ -176,4 +183,20 @@ function decodeSid(view: DataView, at: number): string {
     sid += `-${view.getUint32(at + 8 + index * 4, true)}`;
   }
   return sid;
+}
+
+/** Converts from `x-ms-file-permission-format: binary`, which is the self-relative descriptor in
+ *  base64. Undefined if malformed. */
+export function sddlFromBinary(base64: string): string | undefined {
+  const bytes = decodeBase64(base64);
+  const descriptor = bytes && decodeDescriptor(bytes);
+  return descriptor && formatSddl(descriptor);
+}
+
+/** Converts to the binary format. Undefined if the text is no valid SDDL. */
+export function sddlToBinary(sddl: string): string | undefined {
+  const descriptor = parseSddl(sddl);
+  if (descriptor === undefined) return undefined;
+  const bytes = encodeDescriptor(descriptor);
+  return encodeBase64(descriptor.audit === undefined ? withNullAudit(bytes) : bytes);
 }

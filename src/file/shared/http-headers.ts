@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
-import type { Param, ParamReader } from "../../protocol/params.ts";
+import type { Param } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
-import type { HttpHeaders } from "../records.ts";
+import type { HttpHeaders } from "../../protocol/metadata.ts";
 
 /** The HTTP headers to store with a file; undefined if the request has none of them. */
 export const fileHeaders: Param<HttpHeaders | undefined> = {
@@ -21,7 +21,9 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
     // any length.
     if (md5Text !== undefined && contentMd5 === undefined) return fail("InvalidMd5");
     const headers: HttpHeaders = {
-      contentType: reader.header("x-ms-content-type") ?? contentTypeOf(reader),
+      contentType:
+        reader.header("x-ms-content-type") ??
+        (reader.version < ownTypeSince ? reader.header("content-type") || undefined : undefined),
       contentEncoding: reader.header("x-ms-content-encoding"),
       contentLanguage: reader.header("x-ms-content-language"),
       contentMd5,
@@ -36,10 +38,6 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
 /** The first x-ms-version that ignores Content-Type. Recorded: 2018-11-09 and 2019-02-02 store it
  *  as the type of the file. */
 const ownTypeSince = "2019-07-07";
-
-function contentTypeOf(reader: ParamReader): string | undefined {
-  return reader.version < ownTypeSince ? reader.header("content-type") || undefined : undefined;
-}
 
 /** Names of the headers that `renderHttpHeaders` returns. */
 export const httpHeaderNames = [

@@ -1,3 +1,7 @@
+import { fail } from "../../protocol/result.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { shareUsage, type ShareRecord } from "../records.ts";
+
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
@@ -13,3 +17,39 @@ export const sectorBytes = 512;
 export function quotaBytes({ quotaGib }: { readonly quotaGib: number }): bigint {
   return BigInt(quotaGib) * BigInt(gibibyte);
 }
+
+/** Distance from the quota below which the counter is validated. More bytes than all concurrent
+ *  writes to a share can add. */
+const nearBytes = 8n * 1024n ** 3n;
+
+/** Reads how many bytes the files of a share have. Far from the quota the read is not validated, so
+ *  that concurrent writers do not conflict. Near the quota it is validated, because concurrent
+ *  writers could exceed the quota together. */
+export async function usedBytes(view: RecordView, share: ShareRecord): Promise<bigint> {
+  const counter = shareUsage.key(share.id);
+  const used = await view.count(counter);
+  return used + nearBytes < quotaBytes(share) ? used : view.count(counter, true);
+}
+
+/** The bytes in use, for the quota check of a file that becomes `grownBytes` longer; undefined if
+ *  it does not grow. */
+export async function readUsed(
+  view: RecordView,
+  share: ShareRecord,
+  grownBytes: number,
+): Promise<bigint | undefined> {
+  return grownBytes <= 0 ? undefined : usedBytes(view, share);
+}
+
+/** Whether the quota permits that a file becomes `grownBytes` longer. */
+export function fitsQuota(
+  share: ShareRecord,
+  used: bigint | undefined,
+  grownBytes: number,
+): boolean {
+  if (grownBytes <= 0) return true;
+  if (used === undefined) throw new Error("the quota of a growing file was not read");
+  return used + BigInt(grownBytes) <= quotaBytes(share);
+}
+
+export const quotaExceeded = fail("ShareSizeLimitReached");

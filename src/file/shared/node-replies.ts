@@ -1,6 +1,5 @@
 import type { ContentPlan } from "../../content/content-ref.ts";
 import { add, put, remove, type Effect } from "../../operation/effects.ts";
-import { shareBytes } from "../counted-bytes.ts";
 import {
   displacedParent,
   nodeLocations,
@@ -10,6 +9,7 @@ import {
   type NodeKey,
   type NodeRecord,
   type ShareRecord,
+  shareBytes,
 } from "../records.ts";
 
 /** The key of a file node, and the share that it is in. */

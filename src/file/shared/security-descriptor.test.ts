@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sddlFromBinary, sddlToBinary } from "./sddl-binary.ts";
 import { fileInRootSddl, isSddl, rootSddl } from "./sddl.ts";
+import { sddlFromBinary, sddlToBinary } from "./descriptor-bytes.ts";
 
 const samples = [
   rootSddl,

@@ -8,7 +8,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { trailingDotHeader } from "../file-address.ts";
 import { parseAttributes } from "./smb-properties.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
-import { sddlFromBinary } from "./sddl-binary.ts";
+import { sddlFromBinary } from "./descriptor-bytes.ts";
 
 /** The SMB and POSIX properties in a request; undefined if the request has no such header. */
 export interface SmbInput {

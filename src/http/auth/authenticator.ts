@@ -88,12 +88,8 @@ function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
   const now = unixSeconds(request);
   if (claims.exp === undefined || claims.exp <= now) return expired;
   if (claims.nbf !== undefined && claims.nbf > now) return notYetValid;
-  if (!isIssuer(claims.iss ?? "")) return wrongIssuer;
+  if (!issuerForms.some((form) => form.test(claims.iss ?? ""))) return wrongIssuer;
   return isAudience(claims.aud ?? "", request) ? undefined : wrongAudience;
-}
-
-function isIssuer(issuer: string): boolean {
-  return issuerForms.some((form) => form.test(issuer));
 }
 
 const anonymous = ok(anonymousPrincipal);
@@ -130,7 +126,9 @@ export class Authenticator {
   ): Result<Principal> {
     const verified = authenticateSas(request, this.#rings.of(request.account, keys), options);
     if (!verified.ok || !isUserBound(request)) return verified;
-    return isPresentedByUser(request, options) ? verified : userMismatch();
+    return isPresentedByUser(request, options)
+      ? verified
+      : authenticationFailed("The signature is limited to a user who did not authenticate");
   }
 }
 
@@ -154,8 +152,4 @@ function isPresentedByUser(request: AuthRequest, options: AuthOptions): boolean 
   // Object ids are unique in a tenant only.
   const tenantId = queryText(request, "skdutid");
   return tenantId === "" || bearer.value.tenantId === tenantId;
-}
-
-function userMismatch(): Result<Principal> {
-  return authenticationFailed("The signature is limited to a user who did not authenticate");
 }

@@ -380,14 +380,13 @@ type TagDeclaration = Pick<Operation, "params" | "conditions">;
 function tagUseOf(operation: TagDeclaration, { headers }: Pick<WireRequest, "headers">) {
   return {
     sets: headers["x-ms-tags"] !== undefined && setsTags(operation),
-    isConditional: headers["x-ms-if-tags"] !== undefined && hasTagCondition(operation),
+    isConditional:
+      headers["x-ms-if-tags"] !== undefined &&
+      operation.conditions !== "none" &&
+      operation.conditions !== "match",
   } satisfies TagUse;
 }
 
 function setsTags({ params }: TagDeclaration): boolean {
   return Object.values(params).some(({ setsTags: declared }) => declared === true);
-}
-
-function hasTagCondition({ conditions }: TagDeclaration): boolean {
-  return conditions !== "none" && conditions !== "match";
 }

@@ -1,20 +1,12 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { formatIsoSeconds } from "../../base/dates.ts";
-import type { Ticks } from "../../base/ticks.ts";
 import { sign } from "./shared-key.ts";
+import type { DelegationRequest } from "../../protocol/principal.ts";
 
 /** The fields of a user delegation key. Its value is derived from them and from the account key. */
-interface DelegationKeyFields {
+interface DelegationKeyFields extends DelegationRequest {
   readonly objectId: string;
   readonly tenantId: string;
-  readonly start: Ticks;
-  readonly expiry: Ticks;
-  /** The letter of the service: `b`, `q`, `t` or `f`. */
-  readonly service: string;
-  readonly version: string;
-  /** The tenant of the user to whom tokens signed with the key are limited; empty without a
-   *  limit. */
-  readonly delegatedUserTenantId: string;
 }
 
 /** Limit of the service for the validity of a key. */

@@ -29,6 +29,7 @@ import { tokenResource } from "./sas-resource.ts";
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Ticks } from "../../base/ticks.ts";
 import { delegationKeyValue } from "./delegation-key.ts";
+import { serviceLetters } from "../../protocol/names.ts";
 
 /** Verifies the SAS in the query of a request, of whichever kind, and returns what it permits. A
  *  query that was verified before is found in the key ring. */
@@ -44,7 +45,9 @@ export function authenticateSas(
   if (queryText(request, "sig") === "") return mandatory("sig");
   if (request.query.has("skoid")) {
     // Such a SAS is limited by roles, which exist only if bearer tokens are accepted.
-    return options.oauth === undefined ? noDelegation() : authenticateDelegationSas(request, ring);
+    return options.oauth === undefined
+      ? authenticationFailed("User delegation is not possible without bearer tokens.")
+      : authenticateDelegationSas(request, ring);
   }
   if (!options.sharedKeyAllowed) return fail("KeyBasedAuthenticationNotPermitted");
   return request.query.has("ss") || request.query.has("srt")
@@ -152,15 +155,10 @@ function entityRange(request: AuthRequest): Result<EntityRange | undefined> {
   return ok((range.startPartitionKey ?? range.endPartitionKey) ? range : undefined);
 }
 
-function noDelegation(): Failure {
-  return authenticationFailed("User delegation is not possible without bearer tokens.");
-}
-
 function notMatched(text: string): Failure {
   return authenticationFailed(`Signature did not match. String to sign used was ${text}`);
 }
 
-const serviceLetters = { blob: "b", queue: "q", file: "f", table: "t" } as const;
 const mandatoryFields = ["sv", "sp", "se", "skoid", "sktid", "skt", "ske", "sks", "skv"];
 
 /** Authenticates a SAS that is signed with a user delegation key, which is derived from the

@@ -34,13 +34,10 @@ export function parseEmbeddedRequest(part: Part): Result<EmbeddedRequest> {
 /** The body of a part; undefined if its Content-Length exceeds the part. The Content-Length
  *  excludes the line break that some clients add; without one, line breaks alone are no body. */
 export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8Array | undefined {
-  if (length === undefined) return isBlank(rest) ? rest.subarray(0, 0) : rest;
+  if (length === undefined)
+    return rest.every((byte) => byte === 0x0d || byte === 0x0a) ? rest.subarray(0, 0) : rest;
   if (!/^\d{1,10}$/.test(length) || Number(length) > rest.length) return undefined;
   return rest.subarray(0, Number(length));
-}
-
-function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x0d || byte === 0x0a);
 }
 
 /** Converts a part to a request for the pipeline. Host, TLS and client address are those of the

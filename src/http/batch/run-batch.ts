@@ -23,10 +23,6 @@ const partsAtOnceMax = 16;
 const unitsPerRequest = 10;
 const bytesPerUnit = 2048;
 
-function unitsOf({ from, to }: Part): number {
-  return 1 + (to - from) / bytesPerUnit;
-}
-
 /** A batch and what its parts are executed with. */
 interface BatchRun {
   readonly http: HttpService;
@@ -63,7 +59,7 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   const requests: WireRequest[] = [];
   const { loop } = run.http.runtime.content;
   for (const part of parts.value) {
-    const wait = loop.spend(unitsOf(part));
+    const wait = loop.spend(1 + (part.to - part.from) / bytesPerUnit);
     if (wait !== undefined) await wait;
     const request = requestOf(part, run, location.value.account);
     if (!request.ok) return request;

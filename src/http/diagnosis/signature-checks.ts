@@ -1,6 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import { developmentAccountKey, type AccountKeys } from "../../account/settings.ts";
 import { isSignedBy } from "../auth/shared-key.ts";
+import { decodePercent } from "../../protocol/names.ts";
 
 /** A known mistake of clients and the string to sign that results from it. */
 export type Mistake = readonly [difference: string, text: string];
@@ -64,9 +65,5 @@ function utf8(text: string): Buffer {
 }
 
 export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return decodePercent(text) ?? text;
 }

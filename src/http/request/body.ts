@@ -7,11 +7,22 @@ import {
   missingHeader,
   unsupportedHeader,
   withSubject,
+  invalidQuery,
 } from "../../protocol/faults.ts";
-import { type BodySpec, type ContentBody, type Operation } from "../../operation/operation.ts";
+import {
+  type BodySpec,
+  type ContentBody,
+  type Operation,
+  inputWithRole,
+} from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { parseXml, parseXmlInSteps } from "../../encoding/xml.ts";
-import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
+import {
+  BodyTooLarge,
+  contentWith,
+  type BodyEncryption,
+  type ContentStore,
+} from "../../content/content.ts";
 import { BodyLengthMismatch } from "../../content/body/receive.ts";
 import type { WireRequest } from "../wire.ts";
 import { decodeBase64 } from "../../base/base64.ts";
@@ -22,6 +33,13 @@ import {
   isStructuredForm,
   readStructured,
 } from "../../content/body/structured.ts";
+import { createHash } from "node:crypto";
+import type { Call } from "../../operation/execute.ts";
+import { newId } from "../../operation/identifiers.ts";
+import { Records } from "../../operation/records.ts";
+import type { Runtime } from "../../operation/work.ts";
+import { isScopeName, scopeHeader, type ClientKey } from "../../protocol/encryption.ts";
+import type { Principal } from "../../protocol/principal.ts";
 
 /** A received request body: parsed, or stored as content. */
 export interface Body {
@@ -56,12 +74,15 @@ export function receiveBody(
   if (!expected.ok) return expected;
   return spec.kind === "content"
     ? receiveContent(request, spec, version, content, expected.value)
-    : receiveDocument(
-        { request, spec, loop: content.loop, documents },
+    : receiveDocument({
+        request,
+        spec,
+        loop: content.loop,
+        documents,
         operation,
         version,
-        expected.value,
-      );
+        expected: expected.value,
+      });
 }
 
 /** A body that is parsed as a whole. */
@@ -70,19 +91,17 @@ interface DocumentSource {
   readonly spec: DocumentBody;
   readonly loop: LoopShare;
   readonly documents: ByteLimiter;
+  readonly operation: Operation;
+  readonly version: string;
+  readonly expected: Checksums;
 }
 
-function receiveDocument(
-  source: DocumentSource,
-  operation: Operation,
-  version: string,
-  expected: Checksums,
-): Awaitable<Result<Body>> {
+function receiveDocument(source: DocumentSource): Awaitable<Result<Body>> {
   const { request, spec, documents } = source;
   return mapAwaitable(collect(request, spec.bytesMax), (bytes) => {
     if (!bytes.ok) return bytes;
     const { length } = bytes.value;
-    const parse = () => parseDocument(source, operation, version, expected, bytes.value);
+    const parse = () => parseDocument(source, bytes.value);
     if (length <= wholeBytesMax || request.memory === undefined) return parse();
     if (documents.isFullFor(length)) return serverBusy;
     const admitted = request.memory.enter(documents, length);
@@ -93,13 +112,8 @@ function receiveDocument(
 /** Bytes of a long body per unit of event-loop time (`base/loop-share.ts`). */
 const bytesPerUnit = 8192;
 
-function parseDocument(
-  source: DocumentSource,
-  operation: Operation,
-  version: string,
-  expected: Checksums,
-  bytes: Uint8Array,
-): Awaitable<Result<Body>> {
+function parseDocument(source: DocumentSource, bytes: Uint8Array): Awaitable<Result<Body>> {
+  const { operation, version, expected } = source;
   const { md5, crc64 } = expected;
   // Most operations with a parsed body return no checksum. Then only a checksum that the client
   // sent is computed.
@@ -288,7 +302,9 @@ function parseSmall(
   received: ReceivedBody | undefined,
 ): Awaitable<Result<Body>> {
   const parsed =
-    spec.kind === "xml" ? parseXmlBody(spec, bytes, loop) : parseBytes(spec, bytes, request);
+    spec.kind === "xml"
+      ? parseXmlBody(spec, bytes, loop)
+      : spec.parse(bytes, request.headers["content-type"] ?? "");
   return mapAwaitable(parsed, (done) =>
     done.ok ? ok({ parsed: done.value, received }) : withSubject(done, "request body"),
   );
@@ -302,14 +318,6 @@ function parseXmlBody(
   if (bytes.length === 0) return spec.parse(undefined, loop);
   const document = bytes.length > wholeBytesMax ? parseXmlInSteps(bytes, loop) : parseXml(bytes);
   return mapAwaitable(document, (read) => (read.ok ? spec.parse(read.value, loop) : read));
-}
-
-function parseBytes(
-  spec: Extract<BodySpec<unknown>, { kind: "bytes" }>,
-  bytes: Uint8Array,
-  request: WireRequest,
-): Result<unknown> {
-  return spec.parse(bytes, request.headers["content-type"] ?? "");
 }
 
 export function tooLarge(limit: number): Result<never> {
@@ -421,4 +429,65 @@ export function unwrapStructured(
 export function structuredFault(error: unknown): Failure {
   if (!(error instanceof InvalidStructuredBody)) throw error;
   return error.checksum ? fail("Crc64Mismatch") : fail("InvalidInput", { message: error.message });
+}
+
+/** Checks that a customer-provided key matches its hash, and that the encryption scope matches that
+ *  of the SAS. */
+export function checkEncryption(
+  operation: Operation,
+  input: object,
+  principal: Principal,
+): Result<object> {
+  const field = operation.roles?.encryption;
+  const encryption = inputWithRole(operation, input, "encryption");
+  if (field === undefined || encryption === undefined) return ok(input);
+  const { clientKey, scope } = encryption;
+  if (clientKey !== undefined && !hasHash(clientKey)) {
+    const stated = Buffer.from(clientKey.sha256).toString("base64");
+    return invalidHeader("x-ms-encryption-key-sha256", stated);
+  }
+  const signed = "encryptionScope" in principal ? principal.encryptionScope : undefined;
+  if (signed === undefined) return ok(input);
+  if (!isScopeName(signed)) return invalidQuery("ses", signed);
+  if (clientKey !== undefined) return fail("AuthorizationFailure");
+  // Recorded: the header must not contradict the signature.
+  if (scope !== undefined && scope !== signed) return invalidHeader(scopeHeader, scope);
+  return ok({ ...input, [field]: { ...encryption, scope: signed } });
+}
+
+function hasHash({ key, sha256 }: ClientKey): boolean {
+  return createHash("sha256").update(key).digest().equals(sha256);
+}
+
+/** Returns the content store that encrypts received bytes with the customer-provided key, or with
+ *  the key of the request's or the container's encryption scope; the one of `runtime` if there is
+ *  neither. Each body gets a nonce of its own. */
+export function encryptingContent(
+  { store, content, random }: Runtime,
+  { operation, input, resource, account, address }: EncryptedCall,
+): Awaitable<ContentStore> {
+  const encryption = inputWithRole(operation, input, "encryption");
+  if (encryption === undefined) return content;
+  const { clientKey, scope } = encryption;
+  if (clientKey !== undefined) {
+    return encryptedBy(content, () => ({ key: clientKey.key, nonce: newId(random) }));
+  }
+  const { scopeKeys } = content;
+  const { contentScope } = resource;
+  if (scopeKeys === undefined || contentScope === undefined) return content;
+  const found = store.snapshot((view) =>
+    contentScope(new Records(view, content), { account, address }, scope),
+  );
+  return found.then((name) =>
+    name === undefined ? content : encryptedBy(content, () => scopeKeys.begin(name)),
+  );
+}
+
+/** A request whose body may be encrypted. */
+type EncryptedCall = Pick<Call, "operation" | "input" | "resource" | "account" | "address">;
+
+function encryptedBy(content: ContentStore, begin: () => BodyEncryption): ContentStore {
+  return contentWith(content, {
+    receive: (body, options) => content.receive(body, { ...options, encryption: begin() }),
+  });
 }

@@ -25,8 +25,9 @@ import {
   structuredFault,
   unwrapStructured,
   type Body,
+  checkEncryption,
+  encryptingContent,
 } from "./body.ts";
-import { checkEncryption, encryptingContent } from "./body-encryption.ts";
 import type { HttpService } from "../http-service.ts";
 import { authenticate, RequestParams, verifyToken } from "./target.ts";
 import { resolveSource, type NamingParts } from "../source/resolve-source.ts";

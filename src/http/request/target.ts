@@ -22,7 +22,7 @@ import type {
   ReceivedRequest,
 } from "./request-context.ts";
 import type { WireRequest } from "../wire.ts";
-import { checkContainerName, type ServiceName } from "../../protocol/names.ts";
+import { checkContainerName, type ServiceName, decodePercent } from "../../protocol/names.ts";
 import type { AccountPlace } from "../../operation/service.ts";
 import type { ParamReader } from "../../protocol/params.ts";
 import { memo, memoByObject } from "../../process/memo.ts";
@@ -378,12 +378,7 @@ function firstSegment(rawPath: string): string {
 }
 
 function decodePath(path: string): string | undefined {
-  if (!path.includes("%")) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
+  return path.includes("%") ? decodePercent(path) : path;
 }
 
 const noHeaders: readonly (readonly [string, string])[] = [];
@@ -471,10 +466,6 @@ function parseAnew(text: string): Result<Query> {
 }
 
 function decode(text: string): string | undefined {
-  if (!text.includes("%") && !text.includes("+")) return text;
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return undefined;
-  }
+  const isPlain = !text.includes("%") && !text.includes("+");
+  return isPlain ? text : decodePercent(text.replaceAll("+", " "));
 }

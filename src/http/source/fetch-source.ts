@@ -14,8 +14,8 @@ import {
   parseChecksums,
   streamedBytesMax,
   tooLarge,
+  encryptingContent,
 } from "../request/body.ts";
-import { encryptingContent } from "../request/body-encryption.ts";
 import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
 import {

@@ -31,7 +31,9 @@ export function remoteSources(policy: SourcePolicy): SourceReader {
       const sent = send(url, requestOptions(request, policy));
       sent.on("response", (response: IncomingMessage) => settle(answerOf(response)));
       sent.on("timeout", () => sent.destroy(new SourceUnreachable(`${host} does not answer`)));
-      sent.on("error", (error) => refuse(unreachable(error)));
+      sent.on("error", (error) =>
+        refuse(error instanceof SourceUnreachable ? error : new SourceUnreachable(error.message)),
+      );
       sent.end();
     });
 }
@@ -68,10 +70,6 @@ function blocked(host: string): SourceUnreachable {
 }
 
 type DoneWithAll = (error: Error | null, addresses: LookupAddress[]) => void;
-
-function unreachable(error: Error): SourceUnreachable {
-  return error instanceof SourceUnreachable ? error : new SourceUnreachable(error.message);
-}
 
 function answerOf(response: IncomingMessage) {
   return {

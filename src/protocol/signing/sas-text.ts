@@ -28,7 +28,6 @@ export interface SignedResource {
 const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];
 const entityFields = ["spk", "srk", "epk", "erk"];
 
-/** The string to sign of a service SAS. */
 export function serviceSasText(request: SignableRequest, resource: SignedResource): string {
   const version = queryText(request, "sv");
   const fields = (names: readonly string[]) => names.map((name) => queryText(request, name));

@@ -6,7 +6,7 @@ import {
   popReceipt,
   getVisibilityTimeout,
   updateVisibilityTimeout,
-} from "./message-params.ts";
+} from "./messages.ts";
 
 const week = 604_800;
 

@@ -98,7 +98,7 @@ export class ServedCertificate {
     const { log } = this.#given;
     try {
       const next = await readCertificate(this.#given);
-      if (next === undefined || isSame(next, this.#current)) return;
+      if (next === undefined || bytesOf(next).equals(bytesOf(this.#current))) return;
       for (const use of this.#users) use(next);
       this.#current = next;
       log.info({}, "certificate replaced");
@@ -116,10 +116,6 @@ export class ServedCertificate {
       void this.reload().finally(() => this.#checkLater());
     });
   }
-}
-
-function isSame(left: Certificate, right: Certificate): boolean {
-  return bytesOf(left).equals(bytesOf(right));
 }
 
 function bytesOf(certificate: Certificate): Buffer {

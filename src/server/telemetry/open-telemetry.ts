@@ -1,10 +1,22 @@
-import { diag, DiagLogLevel, type HrTime } from "@opentelemetry/api";
+import { diag, DiagLogLevel, type HrTime, ValueType, type Attributes } from "@opentelemetry/api";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
-import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import {
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  emptyResource,
+} from "@opentelemetry/resources";
+import {
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  AggregationTemporality,
+  DataPointType,
+  type MetricData,
+  type MetricProducer,
+} from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import type { FigureSample } from "../../admin/views/figures.ts";
+import type { FigureSample, BucketSample } from "../../admin/views/figures.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { endWithin, type Clock, type Log, type Random } from "../../base/world.ts";
 import { readVersion } from "../../host/version.ts";
@@ -12,7 +24,6 @@ import { environmentVariable } from "../../host/world.ts";
 import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
 import { traceRequests } from "./trace-requests.ts";
-import { figureMetrics } from "./figure-metrics.ts";
 
 interface TelemetryOptions {
   /** Base URL of the receiver, without `/v1/traces`. */
@@ -93,4 +104,99 @@ function logProblems(log: Log): void {
   const ignore = (): void => {};
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+/** The figures of `/metrics` as OpenTelemetry metrics. They are counted anyway, so that exporting
+ *  them costs a request nothing. */
+function figureMetrics(sample: () => FigureSample, now: () => HrTime): MetricProducer {
+  const startTime = now();
+  return {
+    async collect() {
+      const metrics = metricsOf(sample(), { startTime, endTime: now() });
+      const scopeMetrics = [{ scope: { name: "etagere" }, metrics }];
+      return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
+    },
+  };
+}
+
+interface Period {
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+}
+
+interface Point<T> {
+  readonly attributes: Attributes;
+  readonly value: T;
+}
+
+function metricsOf(sample: FigureSample, period: Period): MetricData[] {
+  const sum = (name: string, unit: string, points: readonly Point<number>[]): MetricData => ({
+    ...metricBase(name, unit),
+    dataPointType: DataPointType.SUM,
+    isMonotonic: true,
+    dataPoints: points.map((point) => ({ ...point, ...period })),
+  });
+  const gauge = (name: string, unit: string, value: number): MetricData => ({
+    ...metricBase(name, unit),
+    dataPointType: DataPointType.GAUGE,
+    dataPoints: [{ attributes: {}, value, ...period }],
+  });
+  const histogram = (
+    name: string,
+    unit: string,
+    points: readonly Point<BucketSample>[],
+  ): MetricData => ({
+    ...metricBase(name, unit),
+    dataPointType: DataPointType.HISTOGRAM,
+    dataPoints: points.map(({ attributes, value }) => ({
+      attributes,
+      value: histogramOf(value),
+      ...period,
+    })),
+  });
+  const one = (value: number): readonly Point<number>[] => [{ attributes: {}, value }];
+  return [
+    sum("etagere.requests", "{request}", sample.requests.map(requestPoint)),
+    histogram(
+      "http.server.request.duration",
+      "s",
+      [...sample.latencies].map(([service, value]) => ({
+        attributes: { "etagere.service": service },
+        value,
+      })),
+    ),
+    sum("etagere.store.transactions", "{transaction}", one(sample.transactions)),
+    sum("etagere.store.conflicts", "{conflict}", one(sample.conflicts)),
+    histogram("etagere.store.batch_size", "{transaction}", [
+      { attributes: {}, value: sample.batches },
+    ]),
+    sum("etagere.content.bytes", "By", [
+      { attributes: { direction: "received" }, value: sample.receivedBytes },
+      { attributes: { direction: "sent" }, value: sample.sentBytes },
+    ]),
+    sum("process.cpu.time", "s", one(sample.cpuSeconds)),
+    gauge("process.memory.usage", "By", sample.residentBytes),
+  ];
+}
+
+function metricBase(name: string, unit: string) {
+  return {
+    descriptor: { name, unit, description: "", valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+}
+
+function requestPoint(each: FigureSample["requests"][number]): Point<number> {
+  const attributes = {
+    "etagere.service": each.service,
+    "etagere.operation": each.operation,
+    "http.response.status_code": each.status,
+  };
+  return { attributes, value: each.count };
+}
+
+/** Adds the observations above the last bound as a bucket of their own. */
+function histogramOf({ bounds, counts, count, sum }: BucketSample) {
+  const beyond = counts.reduce((rest, each) => rest - each, count);
+  return { buckets: { boundaries: [...bounds], counts: [...counts, beyond] }, count, sum };
 }

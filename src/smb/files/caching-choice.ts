@@ -1,6 +1,11 @@
-import { cacheHandle, cacheRead, cacheWrite, type LockState } from "../../file/locks/lock-state.ts";
+import {
+  cacheHandle,
+  cacheRead,
+  cacheWrite,
+  type LockState,
+  oplockKey,
+} from "../../file/locks/lock-state.ts";
 import type { CachingRequest } from "../../file/locks/caching.ts";
-import { oplockKey } from "../../file/locks/oplock-keys.ts";
 import type { Connection } from "../connection.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";

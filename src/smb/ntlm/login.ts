@@ -198,7 +198,8 @@ export class Login {
     if (response === undefined || negotiate === undefined || challengeMessage === undefined) {
       return malformed;
     }
-    if (isAnonymous(response)) return this.#completeAnonymous(response, wrapped);
+    if (response.user === "" && response.ntResponse.length === 0)
+      return this.#completeAnonymous(response, wrapped);
     if (!hasValidPairs(response.ntResponse)) return malformed;
     const account = findAccount(this.#options.accounts, response.user);
     if (account === undefined) return rejected;
@@ -236,10 +237,6 @@ const askForNtlm: LoginStep = {
   step: "continue",
   token: encodeServerToken({ state: Negotiation.requestCheck, namesMechanism: true }),
 };
-
-function isAnonymous({ user, ntResponse }: Authenticate): boolean {
-  return user === "" && ntResponse.length === 0;
-}
 
 /** Account names are lower-case; user names are not case-sensitive. */
 function findAccount(accounts: Accounts, user: string): AccountSettings | undefined {

@@ -3,16 +3,22 @@ import { transactBytesMax } from "../limits.ts";
 import { coversBytes, type TreeRequest } from "../request.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, findHandle, isResponse } from "../files/lookup.ts";
-import { Status, type NtStatus } from "../status.ts";
+import { Status, type NtStatus, statusOf } from "../status.ts";
 import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Writer } from "../wire/writer.ts";
 import { copyChunks, resumeKey } from "./copy-chunk.ts";
-import { allocatedRanges, enumerateSnapshots, zeroData } from "./file-controls.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
 import { Dialect } from "../wire/protocol.ts";
 import { Reader } from "../wire/reader.ts";
 import { isIPv4, isIPv6 } from "node:net";
 import { isNoFile } from "../wire/header.ts";
+import { formatIso } from "../../base/dates.ts";
+import { writtenRanges } from "../../file/filesystem/info.ts";
+import { zeroFile } from "../../file/filesystem/write.ts";
+import { Right } from "../../file/locks/access.ts";
+import { has } from "../files/access.ts";
+import { listSnapshots } from "../files/shares.ts";
+import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 
 const dialectsMax = 64;
 const answerBytes = 24;
@@ -197,5 +203,86 @@ async function transceive(request: TreeRequest, decoded: IoctlRequest): Promise<
   if (!(await callPipe(request, handle, decoded.input))) return Status.invalidParameter;
   const { bytes, isCut } = takeFromPipe(handle, decoded.outputBytesMax);
   const body = encodeIoctlResponse(decoded.code, decoded.fileId, bytes);
+  return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
+}
+
+const rangeBytes = 16;
+const snapshotHeadBytes = 12;
+
+/** FSCTL_SRV_ENUMERATE_SNAPSHOTS: lists the share snapshots, newest first, by their time in whole
+ *  seconds. */
+async function enumerateSnapshots(
+  { connection, tree }: TreeRequest,
+  _: FileHandle,
+  { outputBytesMax }: IoctlRequest,
+): Promise<ControlResult> {
+  if (outputBytesMax < rangeBytes) return Status.invalidParameter;
+  const found = await listSnapshots(connection.server.world.runtime, tree.shareId);
+  const names = found.toReversed().map(({ at }) => tokenOf(formatIso(at)));
+  const text = Buffer.from(`${names.map((name) => `${name}\0`).join("")}\0`, "utf16le");
+  const fits = snapshotHeadBytes + text.length <= outputBytesMax;
+  const writer = new Writer()
+    .u32(names.length)
+    .u32(fits ? names.length : 0)
+    .u32(text.length);
+  return fits ? writer.bytes(text).finish() : writer.zeros(4).finish();
+}
+
+/** Formats `2026-01-02T03:04:05…` as `@GMT-2026.01.02-03.04.05`. */
+function tokenOf(iso: string): string {
+  const date = iso.slice(0, 10).replaceAll("-", ".");
+  const time = iso.slice(11, 19).replaceAll(":", ".");
+  return `@GMT-${date}-${time}`;
+}
+
+/** FSCTL_SET_ZERO_DATA. */
+async function zeroData(
+  { connection: { server }, lifetime }: TreeRequest,
+  handle: FileHandle,
+  { input }: IoctlRequest,
+): Promise<ControlResult> {
+  if (input.length < rangeBytes) return Status.invalidParameter;
+  if (handle.isDirectory) return Status.invalidParameter;
+  if (!has(handle.access, Right.writeData)) return Status.accessDenied;
+  const from = input.readBigInt64LE(0);
+  const beyond = input.readBigInt64LE(8);
+  if (from < 0n || beyond < from) return Status.invalidParameter;
+  const { reference, id, keepsLastWrite } = handle;
+  const span = { from: Number(from), length: Number(beyond - from) };
+  const zeroing = { reference, handle: id.persistent, keepsLastWrite, span };
+  const outcome = await waitForLocks(server, { lifetime }, () =>
+    zeroFile(server.world.runtime, zeroing),
+  );
+  return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);
+}
+
+/** FSCTL_QUERY_ALLOCATED_RANGES: lists the ranges that were written and not cleared, as List Ranges
+ *  does. */
+async function allocatedRanges(
+  { connection }: TreeRequest,
+  handle: FileHandle,
+  decoded: IoctlRequest,
+): Promise<ControlResult> {
+  const { input, outputBytesMax, code, fileId } = decoded;
+  if (input.length < rangeBytes) return Status.invalidParameter;
+  if (!has(handle.access, Right.readData)) return Status.accessDenied;
+  const from = input.readBigInt64LE(0);
+  const length = input.readBigInt64LE(8);
+  if (from < 0n || length < 0n || from + length > 0x7fff_ffff_ffff_ffffn) {
+    return Status.invalidParameter;
+  }
+  const { runtime } = connection.server.world;
+  const { reference, id } = handle;
+  const span = { from: Number(from), length: Number(length) };
+  const found = await writtenRanges(runtime, { reference, handle: id.persistent, span });
+  if (found.kind === "fault") return statusOf(found.fault);
+  const roomFor = Math.floor(outputBytesMax / rangeBytes);
+  const writer = new Writer();
+  for (const range of found.value.slice(0, roomFor)) {
+    writer.u64(BigInt(range.from)).u64(BigInt(range.to - range.from));
+  }
+  const isCut = found.value.length > roomFor;
+  if (isCut && roomFor === 0) return Status.bufferTooSmall;
+  const body = encodeIoctlResponse(code, fileId, writer.finish());
   return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
 }

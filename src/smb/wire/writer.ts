@@ -57,11 +57,6 @@ export class Writer {
     return this.zeros((unit - (this.#length % unit)) % unit);
   }
 
-  setU16(at: number, value: number): this {
-    this.#bytes.writeUInt16LE(value, at);
-    return this;
-  }
-
   setU32(at: number, value: number): this {
     this.#bytes.writeUInt32LE(value >>> 0, at);
     return this;

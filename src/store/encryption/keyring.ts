@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock, Log, Random } from "../../base/world.ts";
-import { recordCodec } from "../../encoding/record.ts";
 import type { Store, Transaction, View } from "../store.ts";
 import { Cipher, dataKeyIdMax } from "./cipher.ts";
 import { keyringKey } from "./record-cipher.ts";
+import { recordCodec } from "../../encoding/table.ts";
 
 /** Length of master keys and data keys. */
 const keyBytes = 32;

@@ -9,6 +9,7 @@ import type {
   EngineWrite,
   ScanBounds,
   VersionedEntry,
+  StateFacts,
 } from "../engine.ts";
 import { keyOfText, textOfKey, type KeyText } from "../../encoding/keys.ts";
 import { StoreBusy, StoreUnavailable, type Key, type Value } from "../store.ts";
@@ -37,13 +38,6 @@ const changesOffset = revisionBytes + 20;
 const changeBytes = 8;
 const stateBytes = changesOffset + 256 * changeBytes;
 const twoToThe32 = 0x1_0000_0000;
-
-interface StoredState {
-  readonly sequence: number;
-  readonly ticks: Ticks;
-  readonly clockOffset: Ticks;
-  readonly priorityOwner: number;
-}
 
 /** An entry of a scan, whose key is computed on demand: most callers never read it. */
 class ScannedEntry implements VersionedEntry {
@@ -77,7 +71,7 @@ function withRevision(value: Value, revision: number): Uint8Array {
 
 /** Encodes the state record, which every batch writes: the new state and the changed keys. */
 function encodeState(
-  { sequence, ticks, clockOffset, priorityOwner }: StoredState,
+  { sequence, ticks, clockOffset, priorityOwner }: StateFacts,
   before: Uint8Array | undefined,
   writes: readonly EngineWrite[],
 ): Uint8Array {
@@ -100,7 +94,7 @@ function encodeState(
   return stored;
 }
 
-function decodeState(stored: Uint8Array | undefined): StoredState {
+function decodeState(stored: Uint8Array | undefined): StateFacts {
   if (stored === undefined) return { sequence: 0, ticks: 0n, clockOffset: 0n, priorityOwner: 0 };
   const view = new DataView(stored.buffer, stored.byteOffset, stored.length);
   return {

@@ -1,36 +1,30 @@
 import { readdirSync, rmSync, existsSync, linkSync } from "node:fs";
 import { join, dirname } from "node:path";
 
-import type { Meter } from "../../protocol/meter.ts";
-import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { encodedEngine } from "../encryption/record-cipher.ts";
 import type { ValueCodec } from "../engine.ts";
 import { makePrivateFolder, syncFolder } from "../folders.ts";
-import type { RestoreRules } from "../saved-states/saved-states.ts";
 import type { Key, Store } from "../store.ts";
-import { setClockOffset, TransactionalStore } from "../transactional-store.ts";
+import {
+  setClockOffset,
+  TransactionalStore,
+  type TransactionalStoreOptions,
+} from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { awaitLocation } from "./location.ts";
 import { removeSparseLockFile } from "./data-file.ts";
 import { isAheadOf, OverlayEngine, volatileRange } from "./overlay-engine.ts";
 
-interface LmdbStoreOptions {
+interface LmdbStoreOptions extends Omit<TransactionalStoreOptions, "engine" | "closeEngine"> {
   /** The store's own folder; created if missing. */
   readonly location: string;
-  readonly clock: Clock;
   readonly log: Log;
-  readonly meter?: Pick<Meter, "commit"> | undefined;
   /** Whether the store is never flushed, and empty after a boot. */
   readonly ephemeral?: boolean;
   /** Prefix of volatile keys: commits that change only such keys are not flushed and are lost with
    *  the boot. */
   readonly volatilePrefix?: Key;
-  /** Maximum age of a view; older ones would make the file grow. */
-  readonly snapshotAgeMax?: Ticks;
-  /** Identifies this opening among the processes that share the store. Default: the process id. */
-  readonly owner?: number;
-  readonly restoreRules?: RestoreRules;
   /** Encrypts the values; undefined: they are stored as they are. */
   readonly values?: ValueCodec | undefined;
 }

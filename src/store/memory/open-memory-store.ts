@@ -1,37 +1,30 @@
-import type { Meter } from "../../protocol/meter.ts";
-import type { Ticks } from "../../base/ticks.ts";
-import type { Clock, Log } from "../../base/world.ts";
-import type { RestoreRules } from "../saved-states/saved-states.ts";
 import type { Store } from "../store.ts";
-import { setClockOffset, TransactionalStore } from "../transactional-store.ts";
-import type { Engine, EngineBatch, EngineReader, EngineView, VersionedEntry } from "../engine.ts";
+import {
+  setClockOffset,
+  TransactionalStore,
+  type TransactionalStoreOptions,
+} from "../transactional-store.ts";
+import type {
+  Engine,
+  EngineBatch,
+  EngineReader,
+  EngineView,
+  VersionedEntry,
+  StateFacts,
+} from "../engine.ts";
 import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
 import type { TreeNode } from "../tree.ts";
 
-interface MemoryStoreOptions {
-  readonly clock: Clock;
-  /** Logs exceptions of watchers. */
-  readonly log?: Log;
-  readonly meter?: Pick<Meter, "commit"> | undefined;
-  /** Maximum age of a view. */
-  readonly snapshotAgeMax?: Ticks;
-  readonly restoreRules?: RestoreRules;
-}
-
 /** A store without persistence, for tests and for running without a disk. */
-export function openMemoryStore(options: MemoryStoreOptions): Store {
+export function openMemoryStore(options: Omit<TransactionalStoreOptions, "engine">): Store {
   const engine = memoryEngine();
   // The memory engine commits synchronously.
   void setClockOffset(engine, options.clock, true);
   return new TransactionalStore({ ...options, engine });
 }
 
-interface State {
+interface State extends StateFacts {
   readonly root: TreeNode<VersionedEntry>;
-  readonly sequence: number;
-  readonly ticks: Ticks;
-  readonly clockOffset: Ticks;
-  readonly priorityOwner: number;
 }
 
 /** An engine in memory. It copies the bytes it is given, which are parts of shared slabs. A

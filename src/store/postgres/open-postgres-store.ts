@@ -1,30 +1,18 @@
-import type { Meter } from "../../protocol/meter.ts";
-import type { Ticks } from "../../base/ticks.ts";
-import type { Clock, Log } from "../../base/world.ts";
-import type { ValueCodec } from "../engine.ts";
 import { addressesOf } from "./addresses.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { Prefetcher } from "./prefetcher.ts";
 import { ReadCache } from "./read-plans.ts";
 import { migrate } from "./schema.ts";
-import { PostgresStore } from "./postgres-store.ts";
+import { PostgresStore, type NodeOptions } from "./postgres-store.ts";
 import { StatePool } from "./state-pool.ts";
 
-interface PostgresStoreLocation {
+interface PostgresStoreLocation extends NodeOptions {
   /** `postgres://user:password@host:port,host:port/database`. The parameters `schema` and
    *  `connections` are Etagere's, the others are passed to the driver. */
   readonly url: string;
-  /** Unique id of this opening of the store; never reused. */
-  readonly node: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter?: Pick<Meter, "commit"> | undefined;
   /** Opens the separate key space for records that live no longer than their nodes. */
   readonly ephemeral?: boolean;
-  readonly snapshotAgeMax?: Ticks;
-  /** Encrypts the values; undefined: they are stored as they are. */
-  readonly values?: ValueCodec | undefined;
   /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;
   /** Connects to a simulated database instead. */

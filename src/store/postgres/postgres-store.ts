@@ -1,6 +1,4 @@
-import type { Meter } from "../../protocol/meter.ts";
 import { inSpan } from "../../base/span.ts";
-import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { Committer } from "../committer.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
@@ -21,6 +19,7 @@ import {
   closedMessage,
   snapshotAgeMaxDefault,
   storeTime,
+  type TransactionalStoreOptions,
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
@@ -30,20 +29,26 @@ import { DatabaseCommits, postgresCall } from "./database-commits.ts";
 import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
-interface PostgresStoreOptions {
+/** What the store and the function that opens it both need. */
+export interface NodeOptions extends Pick<
+  TransactionalStoreOptions,
+  "clock" | "meter" | "snapshotAgeMax"
+> {
+  readonly log: Log;
+  /** Unique id of this opening of the store; never reused. */
+  readonly node: string;
+  /** Encrypts the values; undefined: they are stored as they are. */
+  readonly values?: ValueCodec | undefined;
+}
+
+interface PostgresStoreOptions extends NodeOptions {
   readonly connections: Connections;
   readonly states: StatePool;
   readonly prefetcher: Prefetcher;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter?: Pick<Meter, "commit"> | undefined;
-  readonly node: string;
   /** Notification channel for commits. */
   readonly channel: string;
   /** The sequence when the store was opened. */
   readonly sequence: number;
-  readonly snapshotAgeMax?: Ticks;
-  readonly values?: ValueCodec | undefined;
 }
 
 /** Time limit of a retry inside a commit batch. Longer than the timeout of database queries. */

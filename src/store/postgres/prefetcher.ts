@@ -1,11 +1,6 @@
-import type { Pool } from "pg";
-
-import type { Clock } from "../../base/world.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
-import type { ValueCodec } from "../engine.ts";
 import type { View } from "../store.ts";
 import { lookupsMax } from "./connections.ts";
-import type { DatabaseTime } from "./database-time.ts";
 import { prefetchQuery } from "./prefetch-query.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
 import { prefetchResultOf, PrefetchedState } from "./prefetched-state.ts";
@@ -13,15 +8,7 @@ import type { PrefetchResult } from "./prefetched-state.ts";
 import type { ReadCache, ReadPlan } from "./read-plans.ts";
 import { planReads, mergeSequential, mergeConcurrent } from "./read-plans.ts";
 import { asUnavailable, isTransient } from "./unavailable.ts";
-
-interface PrefetcherOptions {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly time: DatabaseTime;
-  readonly readCache: ReadCache;
-  /** Decrypts the values; undefined: they are stored as they are. */
-  readonly values?: ValueCodec | undefined;
-}
+import type { ReadersOptions } from "./state-pool.ts";
 
 type PrefetchWork = (view: View) => Awaitable<unknown>;
 
@@ -41,12 +28,12 @@ const triesMax = 3;
  *  needs up to 4 more (docs/SCALE.md). Operations that arrive while all connections are busy share
  *  the next statement. */
 export class Prefetcher {
-  readonly #options: PrefetcherOptions;
+  readonly #options: ReadersOptions;
   readonly #queue: QueuedPlan[] = [];
   #statements = 0;
   #isScheduled = false;
 
-  constructor(options: PrefetcherOptions) {
+  constructor(options: ReadersOptions) {
     this.#options = options;
   }
 

@@ -127,7 +127,6 @@ function merged(all: readonly ReadPlan[], join: (one: number, other: number) => 
   return { keys, ranges: [...ranges.values()] };
 }
 
-/** Entries of the cache. */
 const cachedEntriesMax = 8192;
 /** Longer values are not cached: they contain content, not references to other keys. */
 const valueBytesMax = 4096;

@@ -24,7 +24,8 @@ interface HeaderRow {
   readonly clock: string;
 }
 
-interface StatePoolOptions {
+/** What reads the database, and with what. */
+export interface ReadersOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly time: DatabaseTime;
@@ -42,11 +43,11 @@ interface QueuedCall {
  *  next one. It begins after all these calls, so it contains every commit that was acknowledged
  *  before them. */
 export class StatePool {
-  readonly #options: StatePoolOptions;
+  readonly #options: ReadersOptions;
   #queue: QueuedCall[] = [];
   #isOpening = false;
 
-  constructor(options: StatePoolOptions) {
+  constructor(options: ReadersOptions) {
     this.#options = options;
   }
 

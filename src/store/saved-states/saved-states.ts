@@ -2,8 +2,8 @@ import type { Engine, EngineBatch, EngineReader, EngineWrite, VersionedEntry } f
 import type { Committed } from "../committer.ts";
 import { keyOfText, textOfKey, type KeyText } from "../../encoding/keys.ts";
 import type { Key, Value } from "../store.ts";
-import { recordCodec } from "../../encoding/record.ts";
 import type { Ticks } from "../../base/ticks.ts";
+import { recordCodec } from "../../encoding/table.ts";
 
 /**
  * The undo log of saved states. All its keys begin with `00`, so no transaction reads them.
@@ -108,10 +108,6 @@ function readUndo(current: EngineReader, number: number, text: KeyText): UndoEnt
 function stateWrite(state: NumberedState, revision: number): EngineWrite {
   const { number, name, sequence, savedAt } = state;
   return put(stateText(number), codec.encode({ name, sequence, savedAt }), revision);
-}
-
-function stateRemoval(number: number, revision: number): EngineWrite {
-  return removal(stateText(number), revision);
 }
 
 function newestWrite(number: number, revision: number): EngineWrite {
@@ -400,7 +396,7 @@ interface Deletion {
 }
 
 function deletion({ current, state, previous, newest, revision }: Deletion): EngineWrite[] {
-  const writes = [stateRemoval(state.number, revision)];
+  const writes = [removal(stateText(state.number), revision)];
   for (const entry of readLog(current, state.number)) {
     writes.push(undoRemoval(state.number, entry.text, revision));
     const isNeeded =

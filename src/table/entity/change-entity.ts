@@ -21,7 +21,7 @@ import { readAtomEntity } from "../atom/atom.ts";
 import { readJsonEntity } from "../json/read-entity.ts";
 import { entityBodyBytesMax } from "../edm/edm.ts";
 import { renderEntity } from "../render.ts";
-import { noETag } from "../../operation/operation.ts";
+import { noETag, creation } from "../../operation/operation.ts";
 
 /** The body of Insert, Update and Merge Entity. Content-Type selects JSON or Atom. */
 const entityBody = {
@@ -190,11 +190,7 @@ export const insertEntity = operation({
   params: { representation, prefer, unconditional, timeout },
   body: entityBody,
   permission: { letters: "a", resourceType: "o" },
-  target: "must-not-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "renew",
-  effect: "writes",
+  ...creation,
   success: {
     status: 201,
     headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],

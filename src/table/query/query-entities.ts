@@ -9,7 +9,7 @@ import { timeout } from "../../operation/common-params.ts";
 import { odataHeaderNames, odataHeaders, representation } from "../representation.ts";
 import { renderEntity, renderEntities } from "../render.ts";
 import { keysOf, operation } from "../resources.ts";
-import { noETag } from "../../operation/operation.ts";
+import { noETag, propertiesRead } from "../../operation/operation.ts";
 import { scanEntities } from "./scan-entities.ts";
 
 /** Formats a continuation token as the service does: `1!`, the length of the rest, `!`, and the
@@ -99,11 +99,8 @@ export const getEntity = operation({
   since: "2009-09-19",
   params: { representation, select, timeout },
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  conditions: "none",
+  ...propertiesRead,
   lease: "none",
-  etag: "keep",
-  effect: "reads",
   success: { status: 200, headers: odataHeaderNames },
   decide: ({ address, scope, target, input, account, endpoint }) => {
     const { partitionKey, rowKey } = keysOf(address);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordCodec, RecordTooNew } from "../../encoding/record.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
 import { edm, type Property } from "../edm/edm.ts";
 import { doubleText, writeEntity, type RenderOptions } from "../json/write-entity.ts";
 import { entityCodec, entityRecord } from "./entity-record.ts";
+import { recordCodec, RecordTooNew } from "../../encoding/table.ts";
 
 const etag = 638_000_000_012_345_678n;
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });

@@ -1,8 +1,8 @@
 import { once, memo } from "../../process/memo.ts";
 import { edm, type EdmType, type EdmValue, type Property, type TypedValue } from "../edm/edm.ts";
-import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/record.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { copyBytes } from "../../process/bytes.ts";
+import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/table.ts";
 
 /**
  * The stored format of an entity. A scan can compare and copy single properties without decoding

@@ -23,7 +23,7 @@ import { fail, ok, type Result } from "../../../protocol/result.ts";
 import { every, type ActionNeed } from "../../../protocol/roles/role.ts";
 import type { BlobRecord } from "../../records.ts";
 import { accessOf, resourceType } from "../../tree/find-path.ts";
-import { blobRead } from "../../blob-policy.ts";
+import { blobRead, blobChange } from "../../blob-policy.ts";
 import { query } from "../../../protocol/params.ts";
 import { operation } from "../../resources.ts";
 import { acl, group, owner, permissions, upn } from "../params.ts";
@@ -183,13 +183,7 @@ export const setAccessControl = operation({
   target: "must-exist",
   conditions: "write",
   lease: "match-if-given",
-  policy: {
-    content: "change",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    event: "none",
-  },
+  policy: { ...blobChange.policy, clientKey: "none" },
   etag: "keep",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-namespace-enabled"] },

@@ -21,6 +21,7 @@ import { anyContinuation, continuationHeader, continuationOf } from "../continua
 import { mayEnter, mayList } from "../../tree/list-access.ts";
 import { walkPaths, type WalkedPage, type WalkedPath } from "../path-walk.ts";
 import { accessOf, resourceType } from "../../tree/find-path.ts";
+import { blobRead } from "../../blob-policy.ts";
 
 /** Most paths that one request changes; the continuation token lets the client change the rest. */
 const recordsMax = 2000;
@@ -79,13 +80,7 @@ export const setAccessControlRecursive = operation({
   target: "must-exist",
   conditions: "none",
   lease: "none",
-  policy: {
-    content: "none",
-    generations: "current",
-    pendingCopy: "allow",
-    clientKey: "none",
-    event: "none",
-  },
+  policy: { ...blobRead.policy, generations: "current", clientKey: "none" },
   etag: "none",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-namespace-enabled", continuationHeader] },

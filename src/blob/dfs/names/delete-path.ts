@@ -31,6 +31,7 @@ import { remove, type Effect } from "../../../operation/effects.ts";
 import { mayEmpty, mayRemove, type AclCaller } from "../../../protocol/posix-access.ts";
 import type { PosixAccess } from "../../../protocol/posix-acl.ts";
 import { walkPaths, type WalkedPath } from "../path-walk.ts";
+import { blobChange } from "../../blob-policy.ts";
 
 /** Limits of this server for one request of a caller whom access control lists limit. */
 interface TreeLimits {
@@ -163,13 +164,7 @@ export const deleteAnyPath = operation({
   target: "optional",
   conditions: "write",
   lease: "match-if-leased",
-  policy: {
-    content: "remove",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    event: "decided",
-  },
+  policy: { ...blobChange.policy, content: "remove", clientKey: "none", event: "decided" },
   etag: "none",
   effect: "writes",
   isDeletion: true,

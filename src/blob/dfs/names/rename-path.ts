@@ -42,6 +42,7 @@ import { entryName, properties, sourceStart, transactionId } from "../params.ts"
 import type { Effect } from "../../../operation/effects.ts";
 import { checkBlobName } from "../../../protocol/names.ts";
 import { checkEntry, keepParent, readEntries, type FlatEntry } from "./flat-directory.ts";
+import { blobChange } from "../../blob-policy.ts";
 
 const sourceConditions: Param<Conditions> = {
   sources: [
@@ -304,13 +305,7 @@ export const renamePath = operation({
   // first one succeeded.
   ifNoneMatchAny: "last",
   lease: "match-if-leased",
-  policy: {
-    content: "replace",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "none",
-    event: "decided",
-  },
+  policy: { ...blobChange.policy, content: "replace", clientKey: "none", event: "decided" },
   etag: "keep",
   effect: "writes",
   success: { status: 201, headers: [continuationHeader] },

@@ -2,7 +2,7 @@ import { encodeBase64 } from "../../../base/base64.ts";
 import { bareETag } from "../../../protocol/conditions.ts";
 import { formatHttpDate } from "../../../base/dates.ts";
 import type { Ticks } from "../../../base/ticks.ts";
-import { noETag } from "../../../operation/operation.ts";
+import { largeListing } from "../../../operation/operation.ts";
 import type { RecordView } from "../../../operation/view.ts";
 import { boolean, query, required, text } from "../../../protocol/params.ts";
 import type { AclCaller } from "../../../protocol/posix-access.ts";
@@ -125,10 +125,7 @@ export const listPaths = operation({
     upn,
   },
   permission: { letters: "l", resourceType: "c", posix: {}, reachesBelow: () => true },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  largeResponse: true,
+  ...largeListing,
   success: { status: 200, headers: [continuationHeader] },
   reads: (view, { scope, target, address, input, aclCaller }) => {
     const { recursive, maxResults: results = pathsMax } = input;

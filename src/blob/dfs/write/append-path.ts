@@ -43,6 +43,7 @@ import type { RecordView } from "../../../operation/view.ts";
 import type { Ticks } from "../../../base/ticks.ts";
 import { openUpload, touchIntervalTicks } from "../../block/put-block.ts";
 import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
+import { blobChange } from "../../blob-policy.ts";
 
 /** The part of the decision context that `appendAtEnd` uses. */
 interface AppendAtEnd {
@@ -258,13 +259,7 @@ export const appendPath = operation({
   conditions: "none",
   lease: "match-if-leased",
   renewsLease,
-  policy: {
-    content: "none",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "match",
-    event: "none",
-  },
+  policy: { ...blobChange.policy, content: "none" },
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },
@@ -310,13 +305,7 @@ export const appendAndFlush = operation({
   conditions: "none",
   lease: "match-if-leased",
   renewsLease,
-  policy: {
-    content: "change",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "match",
-    event: "none",
-  },
+  policy: blobChange.policy,
   etag: "renew",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },

@@ -22,11 +22,11 @@ import {
   uploads,
   type BlobKey,
   type BlobRecord,
-  type HttpHeaders,
   type InlineAppend,
   type UploadRecord,
 } from "../../records.ts";
 import { dropCommitted, hasBlocks } from "../../shared/overwrite.ts";
+import type { HttpHeaders } from "../../../protocol/metadata.ts";
 
 /** Data that was appended to a file and is not flushed yet. */
 interface AppendedData {

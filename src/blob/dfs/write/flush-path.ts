@@ -2,7 +2,6 @@ import { encryption } from "../../../protocol/encryption.ts";
 import { boolean, query, required } from "../../../protocol/params.ts";
 import { emptyBody, encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
 import type { DecidedEvent } from "../../events.ts";
-import type { HttpHeaders } from "../../records.ts";
 import { operation } from "../../resources.ts";
 import { blobKey, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
@@ -10,6 +9,7 @@ import { contentHeaders, position } from "../params.ts";
 import { appendAccess } from "../access/access-control.ts";
 import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader } from "./write-lease.ts";
 import { renewsLease, writeLease } from "./write-lease.ts";
+import { blobChange } from "../../blob-policy.ts";
 
 /** Commits appended data up to a length. Each flush gives the file a new ETag. A failed condition
  *  for which a read gets 304 gives 304 here, too (recorded).
@@ -33,13 +33,7 @@ export const flushPath = operation({
   conditions: "read",
   lease: "match-if-leased",
   renewsLease,
-  policy: {
-    content: "change",
-    generations: "current",
-    pendingCopy: "reject",
-    clientKey: "match",
-    event: "decided",
-  },
+  policy: { ...blobChange.policy, event: "decided" },
   etag: "renew",
   effect: "writes",
   success: {
@@ -62,7 +56,7 @@ export const flushPath = operation({
       put: {
         ...target,
         etag: newETag,
-        headers: { ...headers, ...typeAfterFlush(version), ...input.headers },
+        headers: { ...headers, ...(version >= resetsTypeSince ? resetType : {}), ...input.headers },
         lease: leased.value.lease,
         writtenBy: "dfs" as const,
         versionId: nextVersion(context),
@@ -84,7 +78,3 @@ const closed: DecidedEvent = { api: "FlushWithClose" };
 /** The first version in which a flush without a content type resets it (recorded). */
 const resetsTypeSince = "2025-01-05";
 const resetType = { contentType: "application/octet-stream" };
-
-function typeAfterFlush(version: string): HttpHeaders {
-  return version >= resetsTypeSince ? resetType : {};
-}

@@ -1,4 +1,4 @@
-import { FatalQueryError, type Field, type FieldValue, type InputRecord } from "../records.ts";
+import { FatalQueryError, type FieldValue, type InputRecord } from "../records.ts";
 import { ParquetError } from "./page-values.ts";
 import { ColumnCursor, type RangeFile } from "./column-cursor.ts";
 import { readMetadata, type Column, type ParquetMetadata, type RowGroup } from "./metadata.ts";
@@ -25,7 +25,7 @@ export async function* readParquet(
         yield {
           offset,
           lookup: ([name]) => values[indexes.get(String(name).toLowerCase()) ?? -1] ?? null,
-          all: () => fieldsOf(columns, values),
+          all: () => columns.map(({ name }, at) => ({ name, value: values[at] ?? null })),
         };
       }
       offset = Math.max(offset, ...Array.from(group.chunks.values(), ({ to }) => to));
@@ -105,8 +105,4 @@ function checkHeldBytes(cursors: readonly ColumnCursor[]): void {
   throw new ParquetError(
     `the pages of the columns have over ${heldBytesMax} bytes: select fewer columns`,
   );
-}
-
-function fieldsOf(columns: readonly Column[], values: readonly FieldValue[]): readonly Field[] {
-  return columns.map(({ name }, at) => ({ name, value: values[at] ?? null }));
 }

@@ -13,11 +13,20 @@ export interface Exchange {
 const askedNames = [
   "if-match",
   "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
+  "x-ms-copy-source",
+  "x-ms-source-if-match",
+  "x-ms-rename-source",
   "x-ms-lease-id",
   "x-ms-lease-action",
   "x-ms-lease-duration",
+  "x-ms-lease-break-period",
 ];
-const answeredNames = ["etag", "x-ms-lease-id", "x-ms-error-code"];
+const answeredNames = ["etag", "x-ms-lease-id", "x-ms-popreceipt", "x-ms-error-code"];
+
+/** Parameters that say nothing about concurrency: those of a SAS, and the time limit of a request. */
+const hiddenParameters = new Set(["sv", "ss", "srt", "sp", "se", "sig", "timeout"]);
 
 /** A proxy between client and server that reports every exchange. */
 export async function openGlass(
@@ -59,11 +68,19 @@ function exchangeOf(incoming: IncomingMessage, answer: IncomingMessage): Exchang
     );
   return {
     method: incoming.method ?? "",
-    path: decodeURIComponent((incoming.url ?? "").replace(/&?(sig|sv|se|popreceipt)=[^&]*/g, "")),
+    path: pathOf(incoming.url ?? ""),
     asked: pick(incoming, askedNames),
     status: answer.statusCode ?? 0,
     answered: pick(answer, answeredNames),
   };
+}
+
+function pathOf(url: string): string {
+  const { pathname, searchParams } = new URL(url, "http://tour");
+  const shown = [...searchParams]
+    .filter(([name]) => !hiddenParameters.has(name))
+    .map(([name, value]) => `${name}=${value}`);
+  return [decodeURIComponent(pathname), ...(shown.length > 0 ? [shown.join("&")] : [])].join("?");
 }
 
 function text(message: IncomingMessage, name: string): string {

@@ -43,7 +43,10 @@ export async function runTour(
   const failures: string[] = [];
   for (const [index, step] of chosen.entries()) {
     printer.title(`${index + 1}. ${step.title}`);
-    const pass = (seconds: number): void => server.clock.advance(`${seconds}s`);
+    const pass = (seconds: number): void => {
+      printer.clock(seconds);
+      server.clock.advance(`${seconds}s`);
+    };
     const places = { connectionString, lake, smbUrl: server.smbUrl, pass };
     const stage = stageOf(printer, { ...places, name: `tour${index + 1}` });
     await step

@@ -18,7 +18,7 @@ export interface Stage {
   readonly say: (text: string) => void;
   /** Compares a result with the expected one; the step fails if they differ. */
   readonly check: (what: string, happened: unknown, promised: unknown) => void;
-  /** Advances the clock of the server instead of waiting. */
+  /** Advances the clock of the server instead of waiting, and prints by how much. */
   readonly pass: (seconds: number) => void;
 }
 
@@ -41,6 +41,8 @@ export interface Printer {
   title(text: string): void;
   why(text: string): void;
   exchange(exchange: Exchange): void;
+  /** The clock of the server is advanced. */
+  clock(seconds: number): void;
   checked(what: string, happened: unknown): void;
 }
 
@@ -59,6 +61,7 @@ export function terminalPrinter(write: (line: string) => void, isColoured: boole
       write(paint(90, `    → ${method} ${path}${pairs(asked)}`));
       write(paint(status < 400 ? 32 : 33, `    ← ${status}${pairs(answered)}`));
     },
+    clock: (seconds) => write(paint(35, `    ↷ the server's clock is advanced by ${seconds} s`)),
     checked: (what, happened) => write(paint(32, `  ✓ ${what}: ${String(happened)}`)),
   };
 }
@@ -67,5 +70,6 @@ export const silentPrinter: Printer = {
   title: () => undefined,
   why: () => undefined,
   exchange: () => undefined,
+  clock: () => undefined,
   checked: () => undefined,
 };

@@ -15,15 +15,16 @@ export const tableLock: Step = {
     const lock = container.getBlockBlobClient("table.lock");
     await lock.upload("", 0);
     say("Tables have no locks. Clients can use the lease of an agreed blob as a lock.");
+    say("15 s is the shortest lease: so long others wait if its holder has crashed.");
     const mine = lock.getBlobLeaseClient();
-    await mine.acquireLease(60);
-    const other = lock.getBlobLeaseClient().acquireLease(60);
+    await mine.acquireLease(15);
+    const other = lock.getBlobLeaseClient().acquireLease(15);
     check("the other one waits", await refusalOf(other), "409 LeaseAlreadyPresent");
     for (const rowKey of ["a", "b", "c"]) {
       await table.createEntity({ partitionKey: "batch", rowKey });
     }
     await mine.releaseLease();
-    const next = await lock.getBlobLeaseClient().acquireLease(60);
+    const next = await lock.getBlobLeaseClient().acquireLease(15);
     check("now it gets the lease", next.leaseId !== undefined, true);
   },
 };

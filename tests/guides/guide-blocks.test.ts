@@ -162,6 +162,16 @@ describe("JSON", () => {
 });
 
 describe("TypeScript and JavaScript", () => {
+  it("of testing.md waits for the delivery of an event", async () => {
+    const block = blocks.find(({ guide, code }) => {
+      return guide === "testing.md" && code.includes("events.settled");
+    });
+    const words = ["--input-type=module", "-e", block?.code ?? ""];
+    const { stdout } = await promisify(execFile)(process.execPath, words);
+    expect(block?.code).toContain(`// → ${stdout}`);
+    expect(stdout).toMatch(/a\.txt\n$/);
+  });
+
   // Samples of managing-concurrency.md run in a test of their own. The others are parts of test
   // files and of programs of the reader: that they can be parsed is all that can be known here.
   it.each(blocksIn("ts", "js"))("of $guide can be parsed", async ({ code, language }) => {

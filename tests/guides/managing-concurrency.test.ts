@@ -1,6 +1,10 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
+import { TableServiceClient } from "@azure/data-tables";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { QueueServiceClient } from "@azure/storage-queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steps } from "../../examples/tour/steps.ts";
 import { withETagTables } from "../../scripts/docs/concurrency-page.ts";
@@ -41,7 +45,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function run(command: string, words: readonly string[]): Promise<string> {
-  const env = { ...process.env, AZURE_STORAGE_CONNECTION_STRING: server.connectionString };
+  const smb = { SMB_PORT: new URL(server.smbUrl).port };
+  const env = { ...process.env, ...smb, AZURE_STORAGE_CONNECTION_STRING: server.connectionString };
   const { stdout } = await promisify(execFile)(command, words, { env });
   return stdout;
 }
@@ -69,19 +74,38 @@ describe("the samples print what the guide says", () => {
   it("in both languages for each section", () => {
     const sections = samplesOf("js").map(({ section }) => section);
     expect(samplesOf("python").map(({ section }) => section)).toEqual(sections);
-    expect(sections).toHaveLength(6);
+    expect(new Set(sections).size).toBe(6);
+    expect(sections.length).toBeGreaterThan(10);
+  });
+
+  it("and delete at their end what they have created", async () => {
+    expect(await namesIn(server.connectionString)).toEqual([]);
   });
 });
+
+/** The names of all containers, queues, tables and shares. */
+async function namesIn(connectionString: string): Promise<readonly (string | undefined)[]> {
+  const options = { allowInsecureConnection: true };
+  const lists: readonly AsyncIterable<{ readonly name?: string }>[] = [
+    BlobServiceClient.fromConnectionString(connectionString).listContainers(),
+    QueueServiceClient.fromConnectionString(connectionString).listQueues(),
+    TableServiceClient.fromConnectionString(connectionString, options).listTables(),
+    ShareServiceClient.fromConnectionString(connectionString).listShares(),
+  ];
+  const names: (string | undefined)[] = [];
+  for (const list of lists) for await (const { name } of list) names.push(name);
+  return names;
+}
 
 it("shows the operations as they are declared (npm run docs writes it)", () => {
   expect(guide).toBe(withETagTables(guide));
 });
 
-it("names the steps of the tour as the tour does", () => {
-  const named = [...guide.matchAll(/^Tour: ([^]*?\*)\.\s/gm)].flatMap(([, list = ""]) =>
-    list.split(";").map((name) => name.replaceAll(/\s+/g, " ").trim().slice(1, -1)),
+it("names each step of the tour once, as the tour does", () => {
+  const named = [...guide.matchAll(/\bTour: ([^]*?\*)\.\s/g)].flatMap(([, list = ""]) =>
+    list.split(";").map((name) => name.replaceAll(/\s+/g, " ").trim()),
   );
-  const titles = steps.map(({ title }) => title.replace("*", "\\*"));
-  expect(named.filter((name) => !titles.some((title) => title.startsWith(name)))).toEqual([]);
-  expect(named.length).toBeGreaterThan(10);
+  const titles = steps.map(({ title }, index) => `${index + 1} *${title.replace("*", "\\*")}*`);
+  expect(new Set(named)).toEqual(new Set(titles));
+  expect(named).toHaveLength(titles.length);
 });

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["tests/deploy/*.deploy.ts"],
     fileParallelism: false,
     testTimeout: 300_000,
-    hookTimeout: 600_000,
+    // The first run builds Helm and kubeconform from source, on a busy machine for 20 minutes.
+    hookTimeout: 1_800_000,
   },
 });

@@ -12,6 +12,8 @@
 //   --smb                  smbclient against Samba and this server (bench/smb.mjs)
 //   --feed                 CPU time that an event feed subscriber costs (bench/feed.ts)
 //   --events               cost of the event log, rate and delay of a webhook (bench/events.ts)
+//   --tracing              CPU time that traces cost (bench/tracing.ts)
+//   --encryption           CPU time that encryption at rest costs (bench/encryption.ts)
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBench } from "./bench/run.mjs";
@@ -33,6 +35,8 @@ const measurements = {
   "--smb": () => import("./bench/smb.mjs"),
   "--events": () => runBench("events", { needsServer: needsServer() }),
   "--feed": () => runBench("feed", { needsServer: false }),
+  "--tracing": () => runBench("tracing", { needsServer: false }),
+  "--encryption": () => runBench("encryption", { needsServer: false }),
 };
 if (Object.hasOwn(measurements, first)) {
   // The measurement parses the remaining words itself.

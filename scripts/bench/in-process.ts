@@ -13,7 +13,7 @@ import { noMeter } from "../../src/protocol/meter.ts";
 import type { ServiceName } from "../../src/protocol/names.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { newProcessingLimits } from "../../src/http/limits/processing-limits.ts";
-import type { HttpService, Observer } from "../../src/http/http-service.ts";
+import type { HttpService, Observer, RequestTracer } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/request/routing.ts";
 import { RequestIds } from "../../src/http/render.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
@@ -41,6 +41,9 @@ const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
 export interface InProcessOptions {
   readonly observer?: Observer;
+  readonly tracer?: RequestTracer | undefined;
+  /** Source of the master key; the data is not encrypted without it. */
+  readonly encryption?: string | undefined;
   /** Whether the account has directories. */
   readonly hierarchical?: boolean;
 }
@@ -48,16 +51,23 @@ export interface InProcessOptions {
 /** Without a location everything is in memory. Collects garbage as the command line does. */
 export async function openInProcess(
   location: string | undefined,
-  { observer, hierarchical = false }: InProcessOptions = {},
+  { observer, tracer, encryption, hierarchical = false }: InProcessOptions = {},
 ): Promise<InProcess> {
   disablePretenuring();
   const clock = realClock();
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
-  const stores = await openDataStores({ ...elsewhere, location, clock, random, log });
+  const stores = await openDataStores({
+    ...elsewhere,
+    location,
+    encryption,
+    clock,
+    random,
+    log,
+  });
   const account = { ...developmentAccount(), hierarchicalNamespace: hierarchical };
   await ensureAccountRecords(stores.store, [account], random);
-  const open = (service: Service) => httpServiceOf({ service, account, stores, observer });
+  const open = (service: Service) => httpServiceOf({ service, account, stores, observer, tracer });
   const httpServices = new Map(services.map((service) => [service.name, open(service)]));
   const dfs = open(dfsService);
   const httpService = (name: ServiceName): HttpService => {
@@ -83,9 +93,10 @@ interface Opening {
   readonly account: AccountSettings;
   readonly stores: DataStores;
   readonly observer: Observer | undefined;
+  readonly tracer: RequestTracer | undefined;
 }
 
-function httpServiceOf({ service, account, stores, observer }: Opening): HttpService {
+function httpServiceOf({ service, account, stores, observer, tracer }: Opening): HttpService {
   const { store, content } = stores;
   const clock = realClock();
   return {
@@ -104,6 +115,7 @@ function httpServiceOf({ service, account, stores, observer }: Opening): HttpSer
     meter: noMeter,
     processing: newProcessingLimits(clock),
     ...(observer && { observer }),
+    tracer,
     options: { versions: "later", productStyle: true, oauth: undefined },
   };
 }

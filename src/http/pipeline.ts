@@ -77,7 +77,11 @@ export async function handleRequest(
   }
   const response = renderResponse(http, completed);
   reportRequest(http, completed, response, startedAt);
-  if (tracer !== undefined) tracer.complete(span, { ...completed, http, reply: response });
+  if (tracer !== undefined) {
+    // Named one by one: a spread takes longer than the rest of an unsampled request.
+    const { context, call, result, parts } = completed;
+    tracer.complete(span, { context, call, result, parts, http, reply: response });
+  }
   if (span !== undefined) response.finished = () => span.end();
   return response;
 }

@@ -3,7 +3,7 @@ import type { LeaseAction } from "../../protocol/lease-action.ts";
 import type { Lease, LeaseKind } from "../../protocol/lease.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import type { SignedName } from "../../operation/service.ts";
+import type { Service, SignedName } from "../../operation/service.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Rule } from "../../operation/check.ts";
 import { TransactionRejected, type Call, type Outcome } from "../../operation/execute.ts";
@@ -83,14 +83,63 @@ interface FeedSink {
 
 /** Reports the events of a request: none, one, or one for each part of a batch or transaction. */
 export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
+  eachSource(observed, (one) => emitEvent(observed, one, sink));
+}
+
+/** A successful change of an object or its lease, with what is at hand: for a caller that needs the
+ *  name of few of many objects. */
+export interface ObjectChange {
+  readonly kind: "lease" | "change";
+  readonly requestId: string;
+  readonly etag: Ticks | undefined;
+  readonly service: Service;
+  readonly account: string;
+  readonly address: Call["address"] | undefined;
+}
+
+/** Reports the changes of a request. */
+export function objectChangesOf(
+  observed: ObservedRequest,
+  report: (change: ObjectChange) => void,
+): void {
+  eachSource(observed, (one) => {
+    const kind = kindOf(observed, one, undefined);
+    if (kind !== "lease" && kind !== "change") return;
+    const { call, context, outcome } = one;
+    // Not the context itself, nor a closure: a caller that keeps changes would keep bodies, too.
+    report({
+      kind,
+      requestId: context.requestId,
+      etag: outcome?.kind === "reply" ? outcome.etag : undefined,
+      service: observed.http.service,
+      account: accountOf(observed, call),
+      address: call?.address ?? context.address,
+    });
+  });
+}
+
+/** The `objectKey` of what was changed. */
+export function changedObjectKey({ service, account, address }: ObjectChange): string {
+  return objectKey({ service: service.name, account, place: placeOf(service, address) });
+}
+
+function accountOf({ context }: ObservedRequest, call: Call | undefined): string {
+  return call?.account ?? context.location?.account ?? "";
+}
+
+function placeOf(service: Service, address: Call["address"] | undefined): SignedName {
+  return address === undefined ? noResource : service.signedName(address);
+}
+
+function eachSource(observed: ObservedRequest, visit: (one: EventSource) => void): void {
   const { context, call, parts, result, reply } = observed;
   const { operation } = context;
-  if (parts !== undefined) return feedEventsOfParts(observed, sink);
+  if (parts !== undefined) return eachPart(observed, visit);
   const outcome = result.ok ? result.value : undefined;
   const refusal = outcome?.kind === "fault" ? outcome.fault : undefined;
   const fault = result.ok ? refusal : result.fault;
   const { status } = reply;
-  emitEvent(observed, { context, operation, call, outcome, fault, status }, sink);
+  visit({ context, operation, call, outcome, fault, status });
 }
 
 /** The feed event of a successful change over SMB. SMB has no request ids and no ETags. */
@@ -116,7 +165,7 @@ export function fileChangeEvent(change: FileChange, at: Ticks): FeedEvent {
   };
 }
 
-function feedEventsOfParts(observed: ObservedRequest, sink: FeedSink): void {
+function eachPart(observed: ObservedRequest, visit: (one: EventSource) => void): void {
   const { parts } = observed;
   if (parts === undefined) return;
   const { contexts, calls, outcomes } = parts;
@@ -126,8 +175,7 @@ function feedEventsOfParts(observed: ObservedRequest, sink: FeedSink): void {
     const fault = outcome.kind === "fault" ? outcome.fault : undefined;
     const status = outcome.kind === "reply" ? outcome.status : conflict(fault);
     const operation = call?.operation ?? context.operation;
-    const one = { context, operation, call, outcome, fault, status };
-    emitEvent(observed, one, sink);
+    visit({ context, operation, call, outcome, fault, status });
   };
   if (outcomes instanceof TransactionRejected) emitPart(outcomes.index, outcomes.outcome);
   else for (const [index, outcome] of outcomes.entries()) emitPart(index, outcome);
@@ -142,13 +190,14 @@ const rejections: ReadonlySet<number> = new Set([304, 409, 412]);
 function kindOf(
   { context }: ObservedRequest,
   { status, operation, outcome }: EventSource,
-  watched: WatchedObjects,
+  watched: WatchedObjects | undefined,
 ): FeedEvent["kind"] | undefined {
   if (rejections.has(status)) return "refused";
   if (status === 403) return isOfRoleCaller(context.principal) ? "refused" : undefined;
   if (status >= 300) return undefined;
   if (operation?.effect === "writes") return operation.lease === "action" ? "lease" : "change";
-  const isRead = !watched.isEmpty && outcome?.kind === "reply" && outcome.etag !== undefined;
+  const isWatched = watched?.isEmpty === false;
+  const isRead = isWatched && outcome?.kind === "reply" && outcome.etag !== undefined;
   return isRead ? "read" : undefined;
 }
 
@@ -164,8 +213,8 @@ function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched 
   const { request } = context;
   const address = call?.address ?? context.address;
   const service = http.service.name;
-  const account = call?.account ?? observed.context.location?.account ?? "";
-  const place = address === undefined ? noResource : http.service.signedName(address);
+  const account = accountOf(observed, call);
+  const place = placeOf(http.service, address);
   if (kind === "read" && !watched.has({ service, account, place })) return;
   const { principal } = observed.context;
   emit({

@@ -6,6 +6,7 @@ import {
   envDetector,
   resourceFromAttributes,
   emptyResource,
+  type Resource,
 } from "@opentelemetry/resources";
 import {
   MeterProvider,
@@ -15,7 +16,11 @@ import {
   type MetricData,
   type MetricProducer,
 } from "@opentelemetry/sdk-metrics";
-import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import type { FigureSample, BucketSample } from "../../admin/views/figures.ts";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { endWithin, type Clock, type Log, type Random } from "../../base/world.ts";
@@ -23,6 +28,7 @@ import { readVersion } from "../../host/version.ts";
 import { environmentVariable } from "../../host/world.ts";
 import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
+import { sampleShare } from "./sample-share.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 interface TelemetryOptions {
@@ -54,18 +60,12 @@ export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Te
     "service.instance.id": Buffer.from(random.bytes(instanceBytes)).toString("hex"),
   });
   const resource = own.merge(detectResources({ detectors: [envDetector] }));
-  const spans = new BasicTracerProvider({
-    resource,
-    spanProcessors: isOn("TRACES")
-      ? [new BatchSpanProcessor(new OTLPTraceExporter(to("traces")))]
-      : [],
-  });
-  const tracer: RequestTracer | undefined = isOn("TRACES")
-    ? traceRequests(spans.getTracer("etagere"), log)
+  const spans = isOn("TRACES")
+    ? openSpans(resource, new OTLPTraceExporter(to("traces")), { log, random })
     : undefined;
   let metrics: MeterProvider | undefined;
   return {
-    tracer,
+    tracer: spans?.tracer,
     exportFigures(sample: () => FigureSample): void {
       if (!isOn("METRICS")) return;
       const reader = new PeriodicExportingMetricReader({
@@ -76,10 +76,45 @@ export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Te
       metrics = new MeterProvider({ resource, readers: [reader] });
     },
     async close() {
-      const closed = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
+      const closed = Promise.allSettled([spans?.close(), metrics?.shutdown()]);
       await endWithin(clock, closeMillisecondsMax, closed);
     },
   };
+}
+
+/** Both providers export with one processor. The first samples all: its requests are chosen before
+ *  a span exists, because a span that the SDK does not sample costs more than 2 % of a request. */
+function openSpans(
+  resource: Resource,
+  exporter: OTLPTraceExporter,
+  { log, random }: Pick<TelemetryOptions, "log" | "random">,
+): { readonly tracer: RequestTracer; readonly close: () => Promise<void> } {
+  const spanProcessors = [new BatchSpanProcessor(exporter)];
+  const sampler = new AlwaysOnSampler();
+  const roots = new BasicTracerProvider({ resource, spanProcessors, sampler });
+  // Its sampler is that of the variables.
+  const others = new BasicTracerProvider({ resource, spanProcessors });
+  const name = environmentVariable("OTEL_TRACES_SAMPLER") ?? "";
+  const tracer = traceRequests(
+    {
+      isRootSampled: sampleShare(rootShare(name), random),
+      roots: roots.getTracer("etagere"),
+      others: others.getTracer("etagere"),
+      isParentBased: !/^(always_o(n|ff)|traceidratio)$/.test(name),
+    },
+    log,
+  );
+  return { tracer, close: () => roots.shutdown() };
+}
+
+/** The share of traces without a remote parent that the sampler of this name takes, as the SDK
+ *  interprets it. */
+function rootShare(name: string): number {
+  if (name.endsWith("always_off")) return 0;
+  if (!name.endsWith("traceidratio")) return 1;
+  const text = environmentVariable("OTEL_TRACES_SAMPLER_ARG") ?? "";
+  const share = Number(text);
+  return text.trim() !== "" && share >= 0 && share <= 1 ? share : 1;
 }
 
 /** `OTEL_TRACES_EXPORTER=none` and `OTEL_METRICS_EXPORTER=none` disable a signal. */

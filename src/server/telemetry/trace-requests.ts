@@ -5,17 +5,19 @@ import {
   SpanStatusCode,
   trace,
   TraceFlags,
-  type Context,
   type Span as SdkSpan,
   type SpanContext,
   type Tracer,
 } from "@opentelemetry/api";
 import {
+  changedObjectKey,
   feedEventsOf,
+  objectChangesOf,
   objectKey,
   WatchedObjects,
   type FeedEvent,
   type FeedRefusal,
+  type ObjectChange,
 } from "../../admin/feed/feed-event.ts";
 import type { Span, SpanAttributes } from "../../base/span.ts";
 import type { Ticks } from "../../base/ticks.ts";
@@ -39,46 +41,88 @@ interface Writer {
 
 /** Objects whose last writers are known, and objects whose last lease actions are. */
 const writersMax = 10_000;
+/** Changes that are not indexed yet. Beyond it the older half is dropped. */
+const pendingMax = 10_000;
 /** Longer values of the client are cut. */
 const textUnitsMax = 512;
+
+/** The last writers of objects. Changes are indexed when a rejected request is traced: the name of
+ *  an object costs more than all the rest that an unsampled request needs. */
+class LastWriters {
+  readonly #changes = new RecentMap<Writer>(writersMax);
+  readonly #leases = new RecentMap<Writer>(writersMax);
+  #pending: (readonly [ObjectChange, SpanContext | undefined])[] = [];
+
+  add(change: ObjectChange, span: SpanContext | undefined): void {
+    if (this.#pending.length >= pendingMax) this.#pending = this.#pending.slice(pendingMax / 2);
+    this.#pending.push([change, span]);
+  }
+
+  /** The request that changed what the rejected one has found. */
+  of(key: string, { isAboutLease, etag }: FeedRefusal): Writer | undefined {
+    for (const [change, span] of this.#pending) {
+      const writers = change.kind === "lease" ? this.#leases : this.#changes;
+      const { requestId, etag: written } = change;
+      writers.set(changedObjectKey(change), { requestId, etag: written, span });
+    }
+    this.#pending = [];
+    if (isAboutLease) return this.#leases.get(key);
+    const writer = this.#changes.get(key);
+    return writer?.etag === etag ? writer : undefined;
+  }
+}
+
+/** Which requests are traced. */
+interface Sampling {
+  /** Whether a request without a valid `traceparent` is sampled. */
+  readonly isRootSampled: () => boolean;
+  /** Traces such requests if they are sampled: it samples all. */
+  readonly roots: Tracer;
+  /** Decides about the others. */
+  readonly others: Tracer;
+  /** Whether a request is not sampled if its `traceparent` says that it is not. */
+  readonly isParentBased: boolean;
+}
 
 /**
  * Traces requests. The span of a rejected request says which rule rejected it, what it asked for
  * and what was there, and which request had changed that before: another one of this process, among
- * the last ones.
+ * the last ones. Most requests are not sampled: what they cost is measured by `bench --tracing`.
  */
-export function traceRequests(tracer: Tracer, log: Log): RequestTracer {
-  const changes = new RecentMap<Writer>(writersMax);
-  const leases = new RecentMap<Writer>(writersMax);
+export function traceRequests(sampling: Sampling, log: Log): RequestTracer {
+  const { isRootSampled, roots, others, isParentBased } = sampling;
+  const writers = new LastWriters();
   const watched = new WatchedObjects();
+  const kind = SpanKind.SERVER;
 
-  const onEvent = (event: FeedEvent, span: TracedSpan | undefined): void => {
-    const key = objectKey(event);
-    if (event.kind === "refused") {
-      const { refused } = event;
-      if (span !== undefined && refused !== undefined) {
-        const change = changes.get(key);
-        const earlier = change?.etag === refused.etag ? change : undefined;
-        span.refused(refused, refused.isAboutLease ? leases.get(key) : earlier);
-      }
-    } else {
-      const writer = { requestId: event.requestId, etag: event.etag, span: span?.context };
-      (event.kind === "lease" ? leases : changes).set(key, writer);
-    }
+  const explain = (span: TracedSpan, event: FeedEvent): void => {
+    const { refused } = event;
+    if (refused !== undefined) span.refused(refused, writers.of(objectKey(event), refused));
   };
 
   return {
-    begin(request) {
-      const parent = parentOf(request.headers["traceparent"]);
-      const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER }, parent);
-      return span.isRecording() ? new TracedSpan(tracer, span) : undefined;
+    begin({ method, headers }) {
+      const parent = parentOf(headers["traceparent"]);
+      if (parent === undefined) {
+        if (!isRootSampled()) return undefined;
+        return new TracedSpan(roots, roots.startSpan(method, { kind }, ROOT_CONTEXT));
+      }
+      const isSampled = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
+      if (isParentBased && !isSampled) return undefined;
+      const context = trace.setSpanContext(ROOT_CONTEXT, parent);
+      const span = others.startSpan(method, { kind }, context);
+      return span.isRecording() ? new TracedSpan(others, span) : undefined;
     },
     complete(span, observed) {
+      if (span === undefined && !mayHaveChanged(observed)) return;
       // An exception must not fail the request.
       try {
         const traced = span instanceof TracedSpan ? span : undefined;
-        traced?.describe(observed);
-        feedEventsOf(observed, { emit: (event) => onEvent(event, traced), watched });
+        if (traced !== undefined) {
+          traced.describe(observed);
+          feedEventsOf(observed, { emit: (event) => explain(traced, event), watched });
+        }
+        objectChangesOf(observed, (change) => writers.add(change, traced?.context));
       } catch (error) {
         log.error({ err: error }, "trace failed to record a request");
       }
@@ -86,17 +130,22 @@ export function traceRequests(tracer: Tracer, log: Log): RequestTracer {
   };
 }
 
+function mayHaveChanged({ context, parts, reply }: ObservedRequest): boolean {
+  if (parts !== undefined) return true;
+  return reply.status < 300 && context.operation?.effect === "writes";
+}
+
 /** Version 00 of the W3C trace context. Later versions begin with the same fields. */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
-function parentOf(text: string | undefined): Context {
-  const [, version, traceId = "", spanId = "", flags = "", more] =
-    (text === undefined ? undefined : traceparentForm.exec(text)) ?? [];
+/** Undefined without a valid one. */
+function parentOf(text: string | undefined): SpanContext | undefined {
+  if (text === undefined) return undefined;
+  const [, version, traceId = "", spanId = "", flags = "", more] = traceparentForm.exec(text) ?? [];
   const isValid = version !== undefined && version !== "ff" && !(version === "00" && more === "-");
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
   const context = { traceId, spanId, traceFlags, isRemote: true };
-  if (!isValid || !isSpanContextValid(context)) return ROOT_CONTEXT;
-  return trace.setSpanContext(ROOT_CONTEXT, context);
+  return isValid && isSpanContextValid(context) ? context : undefined;
 }
 
 /** A span of the SDK. */

@@ -1,15 +1,13 @@
 import type { ContentRef, Slice } from "../content-ref.ts";
-import { decodeCounter, type Entry, type Key, type Value, type View } from "../../store/store.ts";
+import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { storedEndOf, type ExtentFiles } from "../extents/extent-files.ts";
 import { decodeNode } from "../tree/node-codec.ts";
 import {
   allGarbage,
   countCodec,
-  extentCodec,
   garbageCodec,
   leadingId,
   nodeKey,
-  parseExtentKey,
   wholeTables,
   nodeOwnerKey,
   ownerDigest,
@@ -21,6 +19,7 @@ import { bytesByExtent, endOf } from "../tree/slices.ts";
 import { crcOfRange } from "../tree/copy-ranges.ts";
 import { ExtentFileCache } from "../extents/extent-file-cache.ts";
 import type { RecordCodec } from "../../encoding/table.ts";
+import { readExtents } from "../extents/extent-table.ts";
 
 interface ExtentAudit {
   readonly view: View;
@@ -37,7 +36,7 @@ const nothing: ExpectedExtent = { liveBytes: 0, owners: 0, end: 0 };
 /** Compares extents with the references to them; returns the number of extents. */
 async function auditExtents(audit: ExtentAudit): Promise<number> {
   const { expected, report } = audit;
-  const { records, live } = await readTable(audit.view);
+  const { records, live } = await readExtents(audit.view, wholeTables.extents);
   const owners = await countOwners(audit.view);
   for (const [extent, record] of records) {
     const name = `extent ${extent.toString(16)}`;
@@ -76,19 +75,6 @@ async function checkEnd(
   }
   const size = await files.size(extent);
   if (end > size) report(`${name} ends at ${size}, but is used up to ${end}`);
-}
-
-async function readTable(view: View) {
-  const records = new Map<bigint, ExtentRecord>();
-  const live = new Map<bigint, bigint>();
-  for await (const entries of view.range(wholeTables.extents)) {
-    for (const { key, value } of entries) {
-      const { extent, isRecord } = parseExtentKey(key);
-      if (isRecord) records.set(extent, extentCodec.decode(value));
-      else live.set(extent, decodeCounter(value));
-    }
-  }
-  return { records, live };
 }
 
 async function countOwners(view: View): Promise<ReadonlyMap<bigint, number>> {
@@ -150,7 +136,7 @@ export class ContentAudit {
         for (const extent of garbage?.extents ?? []) this.#removedExtents.add(extent);
       }
     }
-    const { live } = await readTable(this.#options.view);
+    const { live } = await readExtents(this.#options.view, wholeTables.extents);
     return { referencedBytes: Number([...live.values()].reduce((sum, each) => sum + each, 0n)) };
   }
 

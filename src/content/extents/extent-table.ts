@@ -1,4 +1,4 @@
-import { decodeCounter } from "../../store/store.ts";
+import { decodeCounter, type Bounds } from "../../store/store.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
@@ -26,18 +26,25 @@ export async function listExtents(
   after: bigint,
   limit: number,
 ): Promise<readonly ExtentState[]> {
+  const bounds = { ...extentsAfter(after), limit: 2 * limit };
+  const { records, live } = await readExtents(view, bounds);
+  return [...records]
+    .slice(0, limit)
+    .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
+}
+
+/** The records of extents and their live bytes, by id. */
+export async function readExtents(view: View, bounds: Bounds) {
   const records = new Map<bigint, ExtentRecord>();
   const live = new Map<bigint, bigint>();
-  for await (const entries of view.range({ ...extentsAfter(after), limit: 2 * limit })) {
+  for await (const entries of view.range(bounds)) {
     for (const { key, value } of entries) {
       const { extent, isRecord } = parseExtentKey(key);
       if (isRecord) records.set(extent, extentCodec.decode(value));
       else live.set(extent, decodeCounter(value));
     }
   }
-  return [...records]
-    .slice(0, limit)
-    .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
+  return { records, live };
 }
 
 interface SealParts {

@@ -153,7 +153,7 @@ describe("imports", () => {
     const isLoaded = (path: string): boolean => !left.get(path)!.some((target) => left.has(target));
     for (let before = -1; before !== left.size;) {
       before = left.size;
-      for (const path of [...left.keys()]) if (isLoaded(path)) left.delete(path);
+      for (const path of left.keys()) if (isLoaded(path)) left.delete(path);
     }
     expect([...left.keys()]).toEqual([]);
   });

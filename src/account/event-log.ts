@@ -160,6 +160,22 @@ export function eventIdOf({ position, event }: LoggedEvent): string {
   return requestId.slice(0, -place.length) + place;
 }
 
+const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-([0-9a-f]{4})-([0-9a-f]{8})([0-9a-f]{4})$/;
+
+/** The position that the id of an event contains; undefined if the text is no such id. An id of a
+ *  request has the lower half of the sequence: the latest one up to `sequence` is meant. */
+export function positionInId(id: string, sequence: number): LogPosition | undefined {
+  const [, variant, lower = "", digits = ""] = idForm.exec(id) ?? [];
+  if (variant === undefined) return undefined;
+  const number = Number.parseInt(digits, 16);
+  if (variant === "0000") {
+    return { sequence: Number.parseInt(id.slice(0, 18).replaceAll("-", ""), 16), number };
+  }
+  const period = 16 ** sequenceDigits;
+  const behind = (sequence - Number.parseInt(lower, 16)) % period;
+  return { sequence: sequence - ((behind + period) % period), number };
+}
+
 /** The resource id that Azure's events name as their topic. */
 export function topicOf(account: string): string {
   return (

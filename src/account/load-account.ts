@@ -32,6 +32,7 @@ export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
   readonly keys?: AccountKeys | undefined;
   /** Event subscriptions by name. They replace those of the same names. */
   readonly subscriptions?: Readonly<Record<string, Subscription>> | undefined;
+  readonly pausedSubscriptions?: readonly string[] | undefined;
   /** Role assignments of an account that the load creates: it changes no access to an existing
    *  one. */
   readonly roleAssignments?: readonly RoleAssignmentInput[] | undefined;
@@ -116,6 +117,7 @@ export async function publishLoad(
       account: name,
       name: each,
       subscription,
+      ...(load.pausedSubscriptions?.includes(each) === true && { isPaused: true }),
     });
     // One of the configuration takes precedence, as its settings do.
     if (!put.ok && put.code !== "SubscriptionIsConfigured") return { problem: put.message };

@@ -1,4 +1,4 @@
-import type { Random } from "../base/world.ts";
+import type { Log, Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
 import { appendsMax } from "../store/logs.ts";
 import type { Store, Transaction } from "../store/store.ts";
@@ -21,6 +21,7 @@ type SubscriptionFaultCode =
   | "AccountNotFound"
   | "SubscriptionNotFound"
   | "SubscriptionIsConfigured"
+  | "SubscriptionIsStored"
   | "SubscriptionChanged"
   | "TooManySubscriptions";
 
@@ -33,6 +34,8 @@ interface Change extends SubscriptionKey {
   readonly isConfigured?: true | undefined;
   /** The revision that is replaced; undefined: any. */
   readonly expected?: bigint | undefined;
+  /** Whether a new subscription is paused. */
+  readonly isPaused?: true | undefined;
 }
 
 /** Creates or replaces a subscription. The first one of an account makes it write its events, in
@@ -42,21 +45,29 @@ export function putSubscription(
   random: Random,
   change: Change,
 ): Promise<SubscriptionChangeResult> {
-  return store.transact((tx) => putSubscriptionIn(tx, random, change));
+  return store.transact(async (tx) => {
+    // The account of a configured one may be created later.
+    if (change.isConfigured === undefined && !(await hasAccount(tx, change.subscription))) {
+      return refuse("AccountNotFound", "the account of the queue does not exist");
+    }
+    return putSubscriptionIn(tx, random, change);
+  });
 }
 
 /** As `putSubscription`, in a transaction. */
 export async function putSubscriptionIn(
   tx: Transaction,
   random: Random,
-  { account, name, subscription, isConfigured, expected }: Change,
+  { account, name, subscription, isConfigured, expected, isPaused }: Change,
 ): Promise<SubscriptionChangeResult> {
   const owner = await accountIn(tx, account);
   if (owner === undefined) return refuse("AccountNotFound", `no account "${account}"`);
   const key = { account, name };
   const value = await tx.get(subscriptions.key(key));
   const before = value && subscriptions.codec.decode(value);
-  if (before?.isConfigured === true && isConfigured === undefined) return configured(key);
+  if (before !== undefined && isServed(before) && before.isConfigured !== isConfigured) {
+    return isConfigured === true ? stored(key) : configured(key);
+  }
   if (expected !== undefined && before?.revision !== expected) {
     return refuse("SubscriptionChanged", `subscription "${name}" was changed by another request`);
   }
@@ -75,8 +86,20 @@ export async function putSubscriptionIn(
   tx.put(subscriptions.key(key), subscriptions.codec.encode(record));
   if (before !== undefined) return { ok: true, isNew: false };
   putAccount(tx, account, withSubscriptions(owner, count + 1));
-  tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(newState(tx, owner.id)));
+  const state = { ...newState(tx, owner.id), isPaused };
+  tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(state));
   return { ok: true, isNew: true };
+}
+
+/** Whether the account of a queue exists. The one of a webhook is elsewhere. */
+async function hasAccount(tx: Transaction, { destination }: Subscription): Promise<boolean> {
+  if (destination.type !== "queue" || destination.account === undefined) return true;
+  return (await accountIn(tx, destination.account)) !== undefined;
+}
+
+/** Whether a subscription is stored by the admin API, or in the present configuration. */
+function isServed({ absentSince }: SubscriptionRecord): boolean {
+  return absentSince === undefined;
 }
 
 /** Pauses or resumes the delivery, also of a configured subscription. */
@@ -109,12 +132,12 @@ function newState({ sequence }: Transaction, accountId: bigint): SubscriptionSta
 export function deleteSubscription(
   store: Store,
   key: SubscriptionKey,
-  { force = false }: { readonly force?: boolean } = {},
 ): Promise<SubscriptionChangeResult> {
   return store.transact(async (tx) => {
     const value = await tx.get(subscriptions.key(key));
     if (value === undefined) return notFound(key);
-    if (subscriptions.codec.decode(value).isConfigured === true && !force) return configured(key);
+    const record = subscriptions.codec.decode(value);
+    if (record.isConfigured === true && isServed(record)) return configured(key);
     await removeIn(tx, key);
     const owner = await accountIn(tx, key.account);
     if (owner !== undefined) {
@@ -141,31 +164,54 @@ export async function removeSubscriptions(tx: Transaction, account: string): Pro
     await removeIn(tx, { account, name });
 }
 
-/** Stores the subscriptions of the configuration, and removes those that are no longer in it. */
+interface ConfiguredParts {
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Stores the subscriptions of the configuration, and ends the delivery of those that are no longer
+ *  in it. Returns why others cannot be stored. */
 export async function ensureSubscriptions(
   store: Store,
   settings: Accounts,
-  random: Random,
-): Promise<void> {
-  const stored = await store.snapshot((view) => readSubscriptions(view));
-  for (const { account, name, record } of stored) {
-    if (record.isConfigured !== true) continue;
+  { random, log }: ConfiguredParts,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const present = await store.snapshot((view) => readSubscriptions(view));
+  for (const { account, name, record } of present) {
     const wanted = settings.get(account)?.subscriptions ?? {};
-    const isKept = Object.hasOwn(wanted, name);
-    if (!isKept) await deleteSubscription(store, { account, name }, { force: true });
+    if (record.isConfigured !== true || Object.hasOwn(wanted, name)) continue;
+    await markAbsent(store, random, { account, name });
+    const advice = "subscription is not in the configuration; nothing is delivered";
+    log.warn({ account, subscription: name }, advice);
   }
   for (const account of settings.names()) {
     for (const [name, subscription] of Object.entries(settings.get(account)?.subscriptions ?? {})) {
-      const present = stored.find((each) => each.account === account && each.name === name);
-      if (present !== undefined && isSame(present.record, subscription)) continue;
-      await putSubscription(store, random, { account, name, subscription, isConfigured: true });
+      const before = present.find((each) => each.account === account && each.name === name);
+      if (before !== undefined && isSame(before.record, subscription)) continue;
+      const change = { account, name, subscription, isConfigured: true } as const;
+      const result = await putSubscription(store, random, change);
+      if (!result.ok) problems.push(result.message);
     }
   }
+  return problems;
+}
+
+function markAbsent(store: Store, random: Random, key: SubscriptionKey): Promise<void> {
+  return store.transact(async (tx) => {
+    const value = await tx.get(subscriptions.key(key));
+    const record = value && subscriptions.codec.decode(value);
+    if (record?.isConfigured !== true || !isServed(record)) return;
+    // A new revision ends the present delivery, in whichever process it runs.
+    const next = { ...record, absentSince: tx.now, revision: newId(random) };
+    tx.put(subscriptions.key(key), subscriptions.codec.encode(next));
+  });
 }
 
 function isSame(record: SubscriptionRecord, subscription: Subscription): boolean {
   const { revision: _revision, createdAt: _created, isConfigured, ...present } = record;
-  return isConfigured === true && canonical(present) === canonical(subscription);
+  if (isConfigured !== true || !isServed(record)) return false;
+  return canonical(present) === canonical(subscription);
 }
 
 /** A text that is equal for equal values: the fields are sorted, and undefined ones omitted. */
@@ -216,6 +262,12 @@ function configured({ account, name }: SubscriptionKey): SubscriptionChangeResul
   const which = `subscription "${name}" of account "${account}"`;
   const message = `${which} is configured: change the configuration of the server`;
   return refuse("SubscriptionIsConfigured", message);
+}
+
+function stored({ account, name }: SubscriptionKey): SubscriptionChangeResult {
+  const which = `subscription "${name}" of account "${account}"`;
+  const advice = "delete it (etagere events delete), or give the configured one another name";
+  return refuse("SubscriptionIsStored", `${which} was created on the server: ${advice}`);
 }
 
 function notFound({ account, name }: SubscriptionKey): SubscriptionChangeResult {

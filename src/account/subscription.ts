@@ -85,6 +85,9 @@ export interface SubscriptionRecord extends Subscription {
   readonly createdAt: Ticks;
   /** Whether the configuration describes it; only the configuration can change it then. */
   readonly isConfigured?: true | undefined;
+  /** Since when the configuration no longer contains it. Nothing is delivered; position and retries
+   *  are kept for a while, because one start without the configuration must not lose events. */
+  readonly absentSince?: Ticks | undefined;
 }
 
 export const subscriptions = defineTable<SubscriptionKey, SubscriptionRecord>({

@@ -58,7 +58,7 @@ const eventOptions = {
     kind: "name",
     value: "ID",
     actions: ["tail"],
-    help: "begin after this event; 0-0: with the oldest one",
+    help: "begin after the event with this id, or at a position; 0-0: with the oldest one",
   },
 } as const satisfies Options;
 
@@ -66,7 +66,8 @@ export const eventsCommand = defineCommand({
   name: "events",
   summary: "subscribe queues and webhooks to the changes of an account",
   description: [
-    "Manages the event subscriptions of a running server. Those of --config are only listed.",
+    "Manages the event subscriptions of a running server. Those of --config can be paused and",
+    "resumed; only the configuration changes them.",
   ],
   arguments: [],
   actions: {
@@ -140,6 +141,7 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
       readonly subscriptions: readonly SubscriptionRow[];
     };
     if (options.json) return `${JSON.stringify(listed)}\n`;
+    if (listed.subscriptions.length === 0) return "no subscriptions\n";
     return listed.subscriptions.map((row) => `${lineOf(row)}\n`).join("");
   }
   const body = action === "create" ? await definitionOf(options) : undefined;
@@ -151,7 +153,9 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
 function lineOf(row: SubscriptionRow): string {
   const { account, name, destination, backlog, retries } = row;
   const lost = row.deadLettered + row.dropped + row.missed;
-  const waiting = `${row.isPaused ? "paused, " : ""}backlog ${backlog}, retries ${retries}`;
+  const absent = row.absentSince === undefined ? "" : "not in the configuration, ";
+  const stopped = `${absent}${row.isPaused ? "paused, " : ""}`;
+  const waiting = `${stopped}backlog ${backlog}, retries ${retries}`;
   const counts = `${waiting}, delivered ${row.delivered}, not delivered ${lost}`;
   return `${`${account}/${name}`.padEnd(32)} ${destination.queue ?? destination.url}  ${counts}`;
 }
@@ -159,6 +163,9 @@ function lineOf(row: SubscriptionRow): string {
 /** The definition of the options or of a file. The server validates it. */
 async function definitionOf(options: EventsOptions): Promise<object> {
   const { file, webhook, secretFile, types } = options;
+  const isSent = webhook !== undefined;
+  if (!isSent && secretFile !== undefined) throw new Error("--secretFile requires --webhook");
+  if (!isSent && options.cloudEvents) throw new Error("--cloudEvents requires --webhook");
   if (file !== undefined) {
     const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8");
     try {
@@ -170,7 +177,7 @@ async function definitionOf(options: EventsOptions): Promise<object> {
   const secret = secretFile === undefined ? undefined : (await readFile(secretFile, "utf8")).trim();
   const schema = options.cloudEvents ? "CloudEventSchemaV1_0" : undefined;
   return {
-    destination: webhook === undefined ? { queue: options.queue } : { webhook, schema, secret },
+    destination: isSent ? { webhook, schema, secret } : { queue: options.queue },
     eventTypes: types?.split(",").map((type) => type.trim()),
     subjectBeginsWith: options.begins,
     subjectEndsWith: options.ends,

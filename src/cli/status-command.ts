@@ -228,7 +228,7 @@ const subscriptionHead = [
   "BACKLOG",
   "RETRIES",
   "DELIVERED",
-  "LOST",
+  "NOT DELIVERED",
   "LAST FAILURE",
   "SUBSCRIPTION",
 ];
@@ -244,7 +244,8 @@ function subscriptionRow(row: SubscriptionRow): Row {
   const lost = row.deadLettered + row.dropped + row.missed;
   const counts = [retries, delivered, lost].map(String);
   const shown = `${backlog}${isBacklogCut ? "+" : ""}`;
-  const failure = row.isPaused ? "paused" : (failures[0]?.reason ?? "-");
+  const stopped = row.isPaused ? "paused" : row.absentSince && "not in the configuration";
+  const failure = stopped ?? failures[0]?.reason ?? "-";
   return [shown, ...counts, failure, `${account}/${name}`];
 }
 
@@ -293,6 +294,7 @@ export interface SubscriptionRow {
   readonly name: string;
   readonly destination: { readonly queue?: string; readonly url?: string };
   readonly isPaused: boolean;
+  readonly absentSince?: string;
   readonly backlog: number;
   readonly isBacklogCut: boolean;
   readonly retries: number;

@@ -37,7 +37,7 @@ export async function openAccountRecords(
   await refuseProblems(ensureAccounts(store, accounts, random));
   await accounts.serveStored(store, log);
   await ensureSettings(store, accounts, hasData);
-  await ensureSubscriptions(store, accounts, random);
+  await refuseProblems(ensureSubscriptions(store, accounts, { random, log }));
 }
 
 /** Reads the settings of the configuration again. */
@@ -47,7 +47,7 @@ export async function reloadAccounts(
 ): Promise<void> {
   await accounts.reload(log, (next) => ensureAccounts(store, next, random));
   await ensureSettings(store, accounts, hasData);
-  await ensureSubscriptions(store, accounts, random);
+  await ensureServedSubscriptions(store, { accounts, random, log });
 }
 
 /** Reads the stored accounts after a restore, and adds the records of accounts that were configured
@@ -60,7 +60,13 @@ export async function completeAccounts(
   const problems = await ensureAccounts(store, accounts, random);
   if (problems.length > 0) log.warn({ problems }, "restored accounts contradict the settings");
   await ensureSettings(store, accounts, hasData);
-  await ensureSubscriptions(store, accounts, random);
+  await ensureServedSubscriptions(store, { accounts, random, log });
+}
+
+/** A running server goes on although subscriptions of the configuration cannot be stored. */
+async function ensureServedSubscriptions(store: Store, parts: AccountParts): Promise<void> {
+  const problems = await ensureSubscriptions(store, parts.accounts, parts);
+  if (problems.length > 0) parts.log.warn({ problems }, "subscriptions were not configured");
 }
 
 export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {

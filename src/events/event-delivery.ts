@@ -106,7 +106,7 @@ function identityOf({ account, name, accountId, record, deadLetterContainers }: 
 }
 
 /** The subscriptions of accounts that exist, with states in the logs of these accounts, except
- *  paused ones. */
+ *  paused ones and those that the configuration no longer contains. */
 async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readonly WantedRun[]> {
   const { found, replaced } = await store.snapshot(async (view) => {
     const all = await readSubscriptions(view);
@@ -118,7 +118,7 @@ async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readon
       const run = { ...each, accountId: account.id };
       const state = await readState(view, each);
       if (state?.accountId !== account.id) outdated.push(run);
-      if (state?.isPaused === true) continue;
+      if (state?.isPaused === true || each.record.absentSince !== undefined) continue;
       wanted.push({ ...run, deadLetterContainers: containersOf(all, each.account) });
     }
     return { found: wanted, replaced: outdated };

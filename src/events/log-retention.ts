@@ -1,6 +1,7 @@
 import { accounts as accountTable, type AccountRecord } from "../account/account-record.ts";
 import { eventLog, eventLogTrims, topicOf } from "../account/event-log.ts";
 import type { Accounts } from "../account/settings.ts";
+import { deleteSubscription } from "../account/subscription-changes.ts";
 import {
   readState,
   readSubscriptions,
@@ -69,6 +70,7 @@ export class LogRetention {
   /** Does a bounded amount of work; resolves to whether there is more. */
   async round(): Promise<boolean> {
     const { store } = this.#parts.runtime;
+    await this.#deleteAbsent();
     const logs = await store.snapshot(readLogs);
     for (const id of this.#sizes.keys()) {
       if (!logs.some((log) => log.id === id)) this.#sizes.delete(id);
@@ -80,6 +82,21 @@ export class LogRetention {
       hasMore ||= !isCounted || !isTrimmed;
     }
     return hasMore;
+  }
+
+  /** Deletes the subscriptions that the configuration has not contained for as long as events are
+   *  kept. */
+  async #deleteAbsent(): Promise<void> {
+    const { runtime, limits } = this.#parts;
+    const { all, now } = await runtime.store.snapshot(async (view) => ({
+      all: await readSubscriptions(view),
+      now: view.now,
+    }));
+    const before = now - ticksFromSeconds(limits.ageSecondsMax);
+    for (const { account, name, record } of all) {
+      const isOld = record.absentSince !== undefined && record.absentSince <= before;
+      if (isOld) await deleteSubscription(runtime.store, { account, name });
+    }
   }
 
   /** Adds the bytes of further entries; resolves to whether all are counted. */

@@ -1,8 +1,11 @@
+import { accounts } from "../account/account-record.ts";
 import { eventLog, topicOf, readEvents } from "../account/event-log.ts";
+import { isObject } from "../account/object-reader.ts";
 import {
   findSubscriptionNameProblem,
   inputOf,
   parseSubscription,
+  type SubscriptionInput,
 } from "../account/parse-subscription.ts";
 import {
   accountIn,
@@ -31,6 +34,7 @@ import type { Runtime } from "../operation/work.ts";
 import type { View, Store } from "../store/store.ts";
 import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
 import type { Clock } from "../base/world.ts";
+import { feedStates } from "../blob/change-feed/feed-records.ts";
 
 export type SubscriptionResult =
   | SubscriptionChangeResult
@@ -104,9 +108,9 @@ export class SubscriptionManager {
     return refused ?? putSubscription(store, random, { ...key, subscription: parsed.value });
   }
 
-  /** Changes the given fields of a subscription; null removes one. The others stay as they are,
-   *  with the secret and the query of the URL, which no view shows. `record` is what the caller has
-   *  read: a change of another client since then is a conflict. */
+  /** Changes the given fields of a subscription and of its destination; null removes one. The
+   *  others stay as they are, with the secret and the query of the URL, which no view shows.
+   *  `record` is what the caller has read: a change of another client since then is a conflict. */
   async change(
     key: SubscriptionKey,
     { isPaused, ...fields }: SubscriptionPatch,
@@ -114,9 +118,7 @@ export class SubscriptionManager {
   ): Promise<SubscriptionResult> {
     const { store, random } = this.#parts;
     if (Object.keys(fields).length > 0) {
-      const given = Object.entries({ ...inputOf(record), ...fields });
-      const input = Object.fromEntries(given.filter(([, value]) => value !== null));
-      const parsed = parseSubscription("subscription", input);
+      const parsed = parseSubscription("subscription", changedInput(inputOf(record), fields));
       if (!parsed.ok) return refuse("InvalidInput", parsed.problems.join("; "));
       const isMoved = fields["destination"] !== undefined;
       const { destination } = parsed.value;
@@ -148,11 +150,27 @@ export class SubscriptionManager {
     return deleteSubscription(this.#parts.store, key);
   }
 
-  /** Resolves to whether all events that were committed before the call were delivered,
-   *  dead-lettered or dropped within the time. */
-  settled(millisecondsMax?: number): Promise<boolean> {
+  /** Resolves to the subscriptions and feeds that have not passed all events that were committed
+   *  before the call within the time. */
+  settled(millisecondsMax?: number): Promise<readonly string[]> {
     return waitUntilSettled(this.#parts, millisecondsMax);
   }
+}
+
+/** Replaces the given fields, and removes those that are null. A webhook is changed field by field,
+ *  so that another URL keeps the secret. */
+export function changedInput(
+  { destination, ...before }: SubscriptionInput,
+  { destination: given, ...fields }: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const isPart = isObject(given) && !("queue" in given) && "webhook" in destination;
+  const next = isPart ? merged(destination, given) : (given ?? destination);
+  return merged({ ...before, destination: next }, fields);
+}
+
+function merged(before: object, given: object): Readonly<Record<string, unknown>> {
+  const all = Object.entries({ ...before, ...given });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
 function refuse(code: SubscriptionRefusal, message: string): SubscriptionResult {
@@ -210,20 +228,23 @@ async function countBacklogs(
 
 /** Interval in which a wait looks again, in case the account of a subscription is replaced. */
 const pollMilliseconds = 1000;
+/** Before the first entry of every log. */
+const start = { sequence: 0, number: 0 };
 
-/** Resolves to true when every event that was committed before the call is delivered,
- *  dead-lettered or counted as dropped, for all subscriptions that are not paused; to false after
- *  `millisecondsMax`. Only the store is read: any process may deliver. */
+/** Resolves to an empty list when every event that was committed before the call is in the change
+ *  feed, and delivered, dead-lettered or counted as dropped for all subscriptions that are not
+ *  paused; after `millisecondsMax` to the names of the feeds and subscriptions that are not as far.
+ *  Only the store is read: any process may deliver. */
 async function waitUntilSettled(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   millisecondsMax?: number,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const target = await store.snapshot(async ({ sequence }) => sequence);
   let raise = (): void => {};
   const wake = (): void => raise();
   let isLate = false;
-  const watched = [subscriptionStates.prefix([]), subscriptions.prefix([])];
-  const unwatch = watched.map((prefix) => store.watch(prefix, wake));
+  const tables = [subscriptionStates.prefix([]), subscriptions.prefix([]), feedStates.prefix([])];
+  const unwatch = tables.map((prefix) => store.watch(prefix, wake));
   const cancelEnd =
     millisecondsMax === undefined
       ? (): void => {}
@@ -236,8 +257,8 @@ async function waitUntilSettled(
       const raised = new Promise<void>((resolve) => {
         raise = resolve;
       });
-      if (await store.snapshot((view) => isSettled(view, target))) return true;
-      if (isLate) return false;
+      const waiting = await store.snapshot((view) => findWaiting(view, target));
+      if (waiting.length === 0 || isLate) return waiting;
       const cancel = clock.after(pollMilliseconds, wake);
       await raised;
       cancel();
@@ -248,18 +269,36 @@ async function waitUntilSettled(
   }
 }
 
-async function isSettled(view: View, target: number): Promise<boolean> {
-  for (const key of await readSubscriptions(view)) {
-    if (!(await isSettledFor(view, key, target))) return false;
+async function findWaiting(view: View, target: number): Promise<readonly string[]> {
+  const waiting: string[] = [];
+  for (const each of await readSubscriptions(view)) {
+    if (!(await isSettledFor(view, each, target))) waiting.push(`${each.account}/${each.name}`);
   }
-  return true;
+  for await (const entries of view.range(accounts.range([]))) {
+    for (const { key, value } of entries) {
+      const { id, events } = accounts.codec.decode(value);
+      if (events?.changeFeedDays === undefined) continue;
+      if (await isInFeed(view, id, target)) continue;
+      waiting.push(`${String(accounts.parts(key)[0])}/$blobchangefeed`);
+    }
+  }
+  return waiting;
+}
+
+/** Whether the change feed of an account has passed all commits up to `target`. */
+async function isInFeed(view: View, account: bigint, target: number): Promise<boolean> {
+  const value = await view.get(feedStates.key(account));
+  const cursor = (value && feedStates.codec.decode(value).cursor) ?? start;
+  const [next] = await readEvents(view, account, cursor, 1);
+  return next === undefined || next.position.sequence > target;
 }
 
 /** Whether a subscription has passed all commits up to `target`, with nothing left to retry. */
-async function isSettledFor(view: View, key: SubscriptionKey, target: number): Promise<boolean> {
+async function isSettledFor(view: View, key: NamedSubscription, target: number): Promise<boolean> {
   const owner = await accountIn(view, key.account);
   const state = await readState(view, key);
   if (owner === undefined || state === undefined || state.isPaused === true) return true;
+  if (key.record.absentSince !== undefined) return true;
   // A reset has removed the events; the delivery has not seen it yet.
   if (state.accountId !== owner.id) return false;
   const [next] = await readEvents(view, owner.id, state.position, 1);

@@ -31,6 +31,7 @@ test("archives contain subscriptions, with keys also those to webhooks", async (
   };
   await admin(first, "PUT", `/${account}/hook`, hook);
   await admin(first, "PUT", `/${account}/queue`, { destination: { queue: "events" } });
+  await admin(first, "PATCH", `/${account}/queue`, { isPaused: true });
   const files = [true, false].map((withKeys) => ({ withKeys, file: join(folder, `${withKeys}`) }));
   for (const { withKeys, file } of files) await first.export(file, { withKeys });
   for (const { withKeys, file } of files) {
@@ -39,6 +40,7 @@ test("archives contain subscriptions, with keys also those to webhooks", async (
     const { subscriptions } = await admin(second, "GET", "");
     const names = (subscriptions as { name: string }[]).map(({ name }) => name);
     expect(names).toEqual(withKeys ? ["hook", "queue"] : ["queue"]);
+    expect((subscriptions as object[]).at(-1)).toMatchObject({ isPaused: true });
     const service = BlobServiceClient.fromConnectionString(second.connectionString);
     const { containerClient } = await service.createContainer("box");
     const before = receiver.requests.length;

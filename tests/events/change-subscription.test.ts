@@ -112,6 +112,28 @@ describe("a change of a subscription", () => {
     expect(await send("PATCH", hook, { body })).toMatchObject({ status: 200, body });
   });
 
+  test("of the URL keeps the secret, until null removes it", async () => {
+    await create();
+    const webhook = `${receiver.url}/moved`;
+    const moved = await send("PATCH", hook, { body: { destination: { webhook } } });
+    expect(moved.body["destination"]).toMatchObject({ url: webhook, isSigned: true });
+    await upload("a");
+    await admin.server.events.settled();
+    const last = receiver.requests.at(-1);
+    expect(last?.path).toBe("/moved");
+    expect(last?.headers["x-etagere-signature"]).toMatch(/^sha256=/);
+    const unsigned = await send("PATCH", hook, { body: { destination: { secret: null } } });
+    expect(unsigned.body["destination"]).toMatchObject({ url: webhook, isSigned: false });
+    const queued = await send("PATCH", hook, { body: { destination: { queue: "events" } } });
+    expect(queued.body["destination"]).toEqual({ type: "queue", queue: "events" });
+  });
+
+  test("cannot name the queue of an account that does not exist", async () => {
+    const destination = { queue: "events", account: "nobody" };
+    const refused = await send("PUT", hook, { body: { destination } });
+    expect(refused).toMatchObject({ status: 404, body: { error: { code: "AccountNotFound" } } });
+  });
+
   test("asks a new webhook first", async () => {
     await create();
     receiver.isWilling = false;

@@ -26,6 +26,7 @@ function open(query: string, headers: Record<string, string> = {}): Promise<Resp
 
 interface StreamedEvent {
   readonly id: string;
+  readonly eventId: string;
   readonly name: string;
 }
 
@@ -42,7 +43,9 @@ async function take(answer: Response, count: number): Promise<readonly StreamedE
     for (const block of blocks) {
       const id = /^id: (.*)$/m.exec(block)?.[1];
       const subject = /"subject":"[^"]*\/blobs\/([^"]*)"/.exec(block)?.[1];
-      if (id !== undefined) found.push({ id, name: subject ?? "" });
+      const isPosition = !/^event: /m.test(block);
+      const [eventId = ""] = /(?<="id":")[^"]*/.exec(block) ?? [];
+      if (id !== undefined && !isPosition) found.push({ id, eventId, name: subject ?? "" });
     }
   }
   await reader.cancel();
@@ -62,6 +65,18 @@ test("a stream has all events, in commit order, and continues after an id", asyn
   expect((await take(await continued, 50)).map(({ name }) => name)).toEqual(names.slice(250));
   const again = await take(await open(`${account}&after=${first[9]!.id}`), 3);
   expect(again.map(({ name }) => name)).toEqual(["b10", "b11", "b12"]);
+});
+
+test("a stream begins with its position, and continues after the id of an event", async () => {
+  const reader = (await open(account)).body!.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await reader.read();
+  await reader.cancel();
+  const position = /^id: (\d+-\d+)\n\n/.exec(value)?.[1];
+  for (const name of ["a", "b", "c"]) await container().uploadBlockBlob(name, "x", 1);
+  const events = await take(await open(`${account}&after=${position}`), 3);
+  expect(events.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  const again = await take(await open(`${account}&after=${events[0]!.eventId}`), 2);
+  expect(again.map(({ name }) => name)).toEqual(["b", "c"]);
 });
 
 test("without an id a stream begins now", async () => {

@@ -39,6 +39,14 @@ async function events(...words: readonly string[]): Promise<readonly [code: numb
   }
 }
 
+test("options of webhooks are rejected for a queue", async () => {
+  for (const option of [["--cloudEvents"], ["--secretFile", "secret.txt"]]) {
+    const [code, text] = await events("create", account, "queue", "--queue", "events", ...option);
+    expect([code, text]).toEqual([1, expect.stringContaining(`${option[0]} requires --webhook`)]);
+  }
+  expect(await events("list", "nobody")).toEqual([1, expect.stringContaining("nobody")]);
+});
+
 test("the command creates, lists, shows and deletes subscriptions", async () => {
   const webhook = `${receiver.url}/hook?code=secret`;
   const types = "Microsoft.Storage.BlobCreated, Microsoft.Storage.BlobDeleted";

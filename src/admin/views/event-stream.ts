@@ -3,6 +3,7 @@ import {
   eventLog,
   eventLogTrims,
   isOfFile,
+  positionInId,
   readEvents,
   type LoggedEvent,
 } from "../../account/event-log.ts";
@@ -21,12 +22,15 @@ const readMax = 200;
 /** A stream without events gets a comment this often, so that proxies keep it open. */
 const heartbeatMilliseconds = 15_000;
 const unsentBytesMax = 256 * 1024;
-const idForm = /^(\d{1,16})-(\d{1,5})$/;
+const positionForm = /^(\d{1,16})-(\d{1,5})$/;
+const expected = "must be the id of an event, a position such as 123-0, or now";
+
+function isPosition(text: string): boolean {
+  return positionForm.test(text) || positionInId(text, 0) !== undefined;
+}
 
 const afterCheck: Check = (value) =>
-  typeof value === "string" && (value === "now" || idForm.test(value))
-    ? undefined
-    : "must be the id of an event, such as 123-0, or now";
+  typeof value === "string" && (value === "now" || isPosition(value)) ? undefined : expected;
 
 /** The streams of event logs. They read the log itself: unlike the request feed they are complete,
  *  and a client that names the last id it has seen continues after it. */
@@ -62,14 +66,13 @@ export class EventStreams {
     if (accounts.get(name) === undefined) return noAccount(name);
     // An invalid id is rejected: a stream that began now instead would lose events without notice.
     const last = headers["last-event-id"] ?? "";
-    if (typeof last !== "string" || (last !== "" && !idForm.test(last))) {
-      return refuse(400, "InvalidInput", "Last-Event-ID must be the id of an event, such as 123-0");
-    }
+    const isWrong = typeof last !== "string" || (last !== "" && !isPosition(last));
+    if (isWrong) return refuse(400, "InvalidInput", `Last-Event-ID ${expected}`);
     const given = last || query.get("after") || "now";
     const { store } = this.#context.runtime;
     const found = await store.snapshot(async (view) => ({
       account: await accountIn(view, name),
-      after: positionOf(given) ?? { sequence: view.sequence, number: appendsMax - 1 },
+      after: positionOf(given, view.sequence),
     }));
     if (found.account?.events === undefined) {
       const advice = "it has neither a change feed nor a subscription";
@@ -83,7 +86,8 @@ export class EventStreams {
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
     });
-    response.write(":\n\n");
+    // A client that loses the connection before the first event continues here.
+    response.write(`id: ${idOf(found.after)}\n\n`);
     this.#responses.add(response);
     void this.#serve(request, response, { name, after: found.after })
       .catch((error: unknown) => {
@@ -176,9 +180,11 @@ function idOf({ sequence, number }: LogPosition): string {
   return `${sequence}-${number}`;
 }
 
-function positionOf(text: string): LogPosition | undefined {
-  const [, sequence, number] = idForm.exec(text) ?? [];
-  if (sequence === undefined) return undefined;
+/** `now` is the position after all entries up to `latest`. */
+function positionOf(text: string, latest: number): LogPosition {
+  const inId = positionInId(text, latest);
+  if (inId !== undefined) return inId;
+  const [, sequence = latest, number = appendsMax - 1] = positionForm.exec(text) ?? [];
   return { sequence: Number(sequence), number: Math.min(Number(number), appendsMax - 1) };
 }
 

@@ -8,6 +8,7 @@ import type {
 import { subscriptionAction } from "../../protocol/roles/role.ts";
 import {
   backlogCountMax,
+  changedInput,
   type SubscriptionRefusal,
   type SubscriptionResult,
   type SubscriptionStatus,
@@ -25,6 +26,7 @@ const statusByCode: Readonly<Record<SubscriptionRefusal, number>> = {
   AccountNotFound: 404,
   SubscriptionNotFound: 404,
   SubscriptionIsConfigured: 409,
+  SubscriptionIsStored: 409,
   SubscriptionChanged: 409,
   TooManySubscriptions: 409,
 };
@@ -66,6 +68,7 @@ export const subscriptionRoutes: readonly Route[] = [
 
 async function list(request: CheckedRequest): Promise<AdminResponse> {
   const only = request.query.get("account") ?? "";
+  if (only !== "" && request.accounts.get(only) === undefined) return noAccount(only);
   const isWanted = (name: string): boolean => only === "" || name === only;
   const found = await request.context.subscriptions.list(
     (name) => isWanted(name) && may(request, name, "read"),
@@ -109,7 +112,7 @@ function refuseAction(
 function refuseWrite(
   request: CheckedRequest,
   account: string,
-  destination: unknown = request.body["destination"],
+  destination: unknown,
 ): AdminResponse | undefined {
   const named = (destination as { readonly account?: unknown } | null | undefined)?.account;
   const target = typeof named === "string" ? named : account;
@@ -125,7 +128,7 @@ async function put(
 ): Promise<AdminResponse> {
   const key = { account, name };
   const { subscriptions } = request.context;
-  const refusal = refuseWrite(request, account);
+  const refusal = refuseWrite(request, account, request.body["destination"]);
   return refusal ?? changed(request, key, await subscriptions.put(key, request.body));
 }
 
@@ -135,7 +138,7 @@ async function change(
 ): Promise<AdminResponse> {
   const key = { account, name };
   const { subscriptions } = request.context;
-  const refusal = refuseWrite(request, account);
+  const refusal = refuseAction(request, account, "write");
   if (refusal !== undefined) return refusal;
   const { isPaused, ...fields } = request.body;
   if (isPaused !== undefined && typeof isPaused !== "boolean") {
@@ -144,8 +147,9 @@ async function change(
   const stored = await subscriptions.get(key);
   if (stored === undefined) return noSubscription(name);
   // Letting other events into a queue of another account is as good as a new destination.
-  const isKept = Object.keys(fields).length > 0 && fields["destination"] === undefined;
-  const foreign = isKept ? refuseWrite(request, account, stored.record.destination) : undefined;
+  const { destination } = changedInput(inputOf(stored.record), fields);
+  const isPauseOnly = Object.keys(fields).length === 0;
+  const foreign = isPauseOnly ? undefined : refuseWrite(request, account, destination);
   if (foreign !== undefined) return foreign;
   return changed(
     request,
@@ -175,9 +179,11 @@ async function remove(
   return result.ok ? nothing : refused(result);
 }
 
-async function answerSettled({ context, body }: CheckedRequest): Promise<AdminResponse> {
-  const seconds = (body["timeoutSeconds"] ?? settledSecondsDefault) as number;
-  return json({ settled: await context.subscriptions.settled(seconds * 1000) });
+async function answerSettled(request: CheckedRequest): Promise<AdminResponse> {
+  const seconds = (request.body["timeoutSeconds"] ?? settledSecondsDefault) as number;
+  const waiting = await request.context.subscriptions.settled(seconds * 1000);
+  const isShown = (name: string): boolean => may(request, name.split("/", 1)[0] ?? "", "read");
+  return json({ settled: waiting.length === 0, waiting: waiting.filter(isShown) });
 }
 
 function refused({ code, message }: Extract<SubscriptionResult, { ok: false }>): AdminResponse {
@@ -191,7 +197,7 @@ function noSubscription(name: string): AdminResponse {
 /** A subscription with its progress, without its secret and the query of its URL, which often
  *  contains a key. */
 function renderSubscription({ account, name, record, state, backlog }: SubscriptionStatus): object {
-  const { createdAt, isConfigured = false } = record;
+  const { createdAt, absentSince, isConfigured = false } = record;
   const progress: Partial<SubscriptionState> = state ?? {};
   const { failures = [], isPaused, retries, delivered, failed } = progress;
   const { deadLettered, dropped, missed } = progress;
@@ -200,6 +206,7 @@ function renderSubscription({ account, name, record, state, backlog }: Subscript
     name,
     source: isConfigured ? "configured" : "stored",
     createdAt: formatIso(createdAt),
+    ...(absentSince !== undefined && { absentSince: formatIso(absentSince) }),
     ...inputOf(record),
     destination: renderDestination(record.destination),
     isPaused: isPaused === true,

@@ -70,6 +70,8 @@ export interface AccountFrame {
   /** Event subscriptions by name, in the form of the configuration. Those to webhooks only if the
    *  export includes keys: their URLs and secrets are credentials. */
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>> | undefined;
+  /** The names of those that are paused. */
+  readonly pausedSubscriptions?: readonly string[] | undefined;
   /** The stored assignments of built-in roles for the account, in the form of the configuration.
    *  Custom roles and principals belong to a server. */
   readonly roleAssignments?: readonly RoleAssignmentInput[] | undefined;

@@ -2,7 +2,7 @@ import { accounts, type AccountRecord } from "../../account/account-record.ts";
 import type { RoleAssignmentInput } from "../../account/parse-identity.ts";
 import { inputOf } from "../../account/parse-subscription.ts";
 import { readIdentity } from "../../account/stored-identity.ts";
-import { readSubscriptions } from "../../account/subscription.ts";
+import { readState, readSubscriptions } from "../../account/subscription.ts";
 import { formatIso } from "../../base/dates.ts";
 import type { ContentStore } from "../../content/content.ts";
 import { builtInRolesByName } from "../../protocol/roles/built-in-roles.ts";
@@ -74,7 +74,7 @@ async function writeArchive(view: View, options: ExportOptions): Promise<ExportR
     const assigned = assignments.filter(({ account }) => account === name);
     await writer.write("account", {
       ...accountFrame(name, record, withKeys),
-      ...(subscriptions && { subscriptions }),
+      ...subscriptions,
       ...(assigned.length > 0 && { roleAssignments: assigned }),
     });
     await exporter.exportOwned({ kind: "account", id: record.id });
@@ -128,19 +128,25 @@ function isPortable({ role }: RoleAssignmentInput): boolean {
   return builtInRolesByName.has(role.toLowerCase());
 }
 
-/** The stored subscriptions; undefined if there are none. */
+/** The stored subscriptions, and those of them that are paused. */
 async function exportedSubscriptions(
   view: View,
   account: string,
   withKeys: boolean,
-): Promise<AccountFrame["subscriptions"]> {
+): Promise<Pick<AccountFrame, "subscriptions" | "pausedSubscriptions">> {
   const stored = await readSubscriptions(view, account);
   const exported = stored.filter(
     ({ record }) =>
       record.isConfigured !== true && (withKeys || record.destination.type === "queue"),
   );
-  if (exported.length === 0) return undefined;
-  return Object.fromEntries(exported.map(({ name, record }) => [name, inputOf(record)]));
+  if (exported.length === 0) return {};
+  const states = await Promise.all(exported.map((each) => readState(view, each)));
+  const paused = exported.filter((_, at) => states[at]?.isPaused === true).map(({ name }) => name);
+  const inputs = exported.map(({ name, record }) => [name, inputOf(record)]);
+  return {
+    subscriptions: Object.fromEntries(inputs),
+    ...(paused.length > 0 && { pausedSubscriptions: paused }),
+  };
 }
 
 function accountFrame(

@@ -258,6 +258,7 @@ class ArchiveLoad {
     await this.#staged.stage({
       ...account,
       subscriptions: parsedSubscriptions(account),
+      pausedSubscriptions: pausedNames(account),
       roleAssignments: checkedAssignments(account),
       id: this.#mapId(id),
       name: this.#targetOf(name),
@@ -279,6 +280,14 @@ function parsedSubscriptions({ subscriptions = {} }: AccountFrame): AccountLoad[
     return [name, subscription.value] as const;
   });
   return Object.fromEntries(parsed);
+}
+
+function pausedNames({ pausedSubscriptions = [] }: AccountFrame): readonly string[] {
+  const isList = Array.isArray(pausedSubscriptions);
+  if (!isList || pausedSubscriptions.some((name) => typeof name !== "string")) {
+    throw invalid("its paused subscriptions are no list of names");
+  }
+  return pausedSubscriptions;
 }
 
 function checkedAssignments({ roleAssignments }: AccountFrame): AccountLoad["roleAssignments"] {

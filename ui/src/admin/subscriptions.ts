@@ -7,6 +7,8 @@ export interface Subscription {
   readonly name: string;
   readonly source: "configured" | "stored";
   readonly createdAt: string;
+  /** Since when the configuration no longer contains it; nothing is delivered. */
+  readonly absentSince?: string;
   readonly eventTypes?: readonly string[];
   readonly subjectBeginsWith?: string;
   readonly subjectEndsWith?: string;
@@ -34,7 +36,7 @@ interface QueueDestination {
   readonly queue: string;
 }
 
-interface WebhookDestination {
+export interface WebhookDestination {
   readonly type: "webhook";
   readonly url: string;
   readonly schema: string;

@@ -176,11 +176,11 @@ const columns: readonly Column<Subscription>[] = [
   {
     title: "State",
     width: "7rem",
-    cell: ({ isPaused, failures, retries = 0 }) =>
-      isPaused ? (
-        <Badge tone="warn">paused</Badge>
-      ) : retries > 0 || failures.length > 0 ? (
-        <Badge tone="bad">{retries > 0 ? "retrying" : "failures"}</Badge>
+    cell: ({ isPaused, absentSince, retries = 0 }) =>
+      isPaused || absentSince !== undefined ? (
+        <Badge tone="warn">{isPaused ? "paused" : "not configured"}</Badge>
+      ) : retries > 0 ? (
+        <Badge tone="bad">retrying</Badge>
       ) : (
         <Badge tone="good">delivers</Badge>
       ),

@@ -21,10 +21,17 @@ export function destinationWords(destination: Subscription["destination"]): stri
   return `queue ${account === undefined ? "" : `${account}/`}${queue}`;
 }
 
+function sourceWords({ source, absentSince }: Subscription): string {
+  if (source === "stored") return "stored";
+  if (absentSince === undefined) return "configuration";
+  return `not in the configuration since ${moment(absentSince)}: nothing is delivered`;
+}
+
 /** The definition, the progress and the last failures of a subscription. */
 export function SubscriptionDetail(props: SubscriptionDetailProps): JSX.Element {
   const { subscription: one, onClose } = props;
   const isStored = one.source === "stored";
+  const mayDelete = isStored || one.absentSince !== undefined;
   return (
     <Detail
       title={one.name}
@@ -37,14 +44,14 @@ export function SubscriptionDetail(props: SubscriptionDetailProps): JSX.Element 
               {one.isPaused ? "Resume" : "Pause"}
             </Button>
             {isStored && (
-              <>
-                <Button icon="edit" onClick={props.onChange}>
-                  Change
-                </Button>
-                <Button icon="trash" kind="danger" onClick={props.onDelete}>
-                  Delete
-                </Button>
-              </>
+              <Button icon="edit" onClick={props.onChange}>
+                Change
+              </Button>
+            )}
+            {mayDelete && (
+              <Button icon="trash" kind="danger" onClick={props.onDelete}>
+                Delete
+              </Button>
             )}
           </>
         )
@@ -101,6 +108,10 @@ function Definition({ one }: { readonly one: Subscription }): JSX.Element {
         facts={[
           ["Destination", destinationWords(one.destination)],
           ["Schema", one.destination.type === "webhook" ? one.destination.schema : ""],
+          [
+            "Signed",
+            one.destination.type === "webhook" && (one.destination.isSigned ? "yes" : "no"),
+          ],
           ["Event types", one.eventTypes?.join(", ") ?? "those of Event Grid"],
           ["Subject begins with", one.subjectBeginsWith],
           ["Subject ends with", one.subjectEndsWith],
@@ -108,7 +119,7 @@ function Definition({ one }: { readonly one: Subscription }): JSX.Element {
           ["Dead letters into", one.deadLetterContainer],
           ["Attempts", one.maxDeliveryAttempts],
           ["Created", moment(one.createdAt)],
-          ["Source", one.source === "stored" ? "stored" : "configuration"],
+          ["Source", sourceWords(one)],
         ]}
       />
     </Section>

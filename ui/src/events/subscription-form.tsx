@@ -4,6 +4,7 @@ import {
   changeSubscription,
   createSubscription,
   type Subscription,
+  type WebhookDestination,
 } from "../admin/subscriptions.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Choice, Field } from "../parts/field.tsx";
@@ -71,7 +72,7 @@ export function SubscriptionForm(props: SubscriptionFormProps): JSX.Element {
 }
 
 interface WebhookFieldsProps {
-  readonly before: { readonly schema: string; readonly url: string } | undefined;
+  readonly before: WebhookDestination | undefined;
 }
 
 function WebhookFields({ before }: WebhookFieldsProps): JSX.Element {
@@ -94,7 +95,12 @@ function WebhookFields({ before }: WebhookFieldsProps): JSX.Element {
           options={schemas}
           {...(before === undefined ? {} : { value: before.schema })}
         />
-        <Field label="Secret for signatures" name="secret" type="password" />
+        <Field
+          label="Secret for signatures"
+          name="secret"
+          type="password"
+          hint={before?.isSigned === true ? "Empty keeps the present one" : "Empty: not signed"}
+        />
       </div>
     </>
   );
@@ -168,10 +174,8 @@ function definitionIn(
   const filters = parsedFilters(text("advancedFilters"));
   if (filters === "wrong") return "Advanced filters: must be a JSON list";
   const none = before === undefined ? undefined : null;
-  const destination = destinationIn(values, kind, before);
-  if (typeof destination === "string") return destination;
   return {
-    ...destination,
+    ...destinationIn(values, kind, before),
     eventTypes: types.length === 0 ? none : types,
     subjectBeginsWith: orNone(text("subjectBeginsWith")),
     subjectEndsWith: orNone(text("subjectEndsWith")),
@@ -182,28 +186,22 @@ function definitionIn(
   };
 }
 
-/** The destination, or what is wrong; nothing if it stays: the page does not know its URL and its
- *  secret. */
+/** The fields of the destination that change: the page does not know its URL and its secret. */
 function destinationIn(
   values: FormData,
   kind: string,
   before: Subscription | undefined,
-): { readonly destination?: object } | string {
+): { readonly destination?: object } {
   const text = (name: string): string => textIn(values, name).trim();
   if (kind === "queue") {
     const isSame =
       before?.destination.type === "queue" && before.destination.queue === text("queue");
     return isSame ? {} : { destination: { queue: text("queue") } };
   }
-  if (text("url") === "") {
-    const { destination } = before ?? {};
-    const isChanged =
-      text("secret") !== "" ||
-      (destination?.type === "webhook" && destination.schema !== text("schema"));
-    return isChanged ? "URL: enter it to change the schema or the secret" : {};
-  }
+  // Fields that are not sent stay as they are.
+  const url = text("url") === "" ? {} : { webhook: text("url") };
   const secret = text("secret") === "" ? {} : { secret: text("secret") };
-  return { destination: { webhook: text("url"), schema: text("schema"), ...secret } };
+  return { destination: { ...url, schema: text("schema"), ...secret } };
 }
 
 function parsedFilters(text: string): readonly unknown[] | undefined | "wrong" {

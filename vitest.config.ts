@@ -12,15 +12,18 @@ const pollMillisecondsMax = 60_000;
 
 /** Files that take longest, because they start many processes or wait for them. */
 const longest: readonly string[] = [
-  "tests/cli/command",
-  "tests/workers/",
-  "tests/e2e/",
-  "tests/stress/",
-  "src/store/lmdb/",
   "tests/explorer/",
-  "tests/verify/",
-  "tests/cli/",
+  "tests/workers/",
+  "tests/cli/command",
+  "src/store/lmdb/lmdb-store",
+  "tests/simulate/simulate",
   "tests/postgres/",
+  "tests/e2e/",
+  "tests/fixtures/",
+  "tests/archive/",
+  "tests/folder/",
+  "tests/guides/",
+  "tests/cli/",
 ];
 
 /** Starts the longest files first, so that none of them runs alone at the end. Without this, a fresh

@@ -129,7 +129,7 @@ describe("a change of a subscription", () => {
   });
 
   test("cannot name the queue of an account that does not exist", async () => {
-    const destination = { queue: "events", account: "nobody" };
+    const destination = { queue: "events", account: "absent" };
     const refused = await send("PUT", hook, { body: { destination } });
     expect(refused).toMatchObject({ status: 404, body: { error: { code: "AccountNotFound" } } });
   });

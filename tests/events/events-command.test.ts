@@ -44,7 +44,7 @@ test("options of webhooks are rejected for a queue", async () => {
     const [code, text] = await events("create", account, "queue", "--queue", "events", ...option);
     expect([code, text]).toEqual([1, expect.stringContaining(`${option[0]} requires --webhook`)]);
   }
-  expect(await events("list", "nobody")).toEqual([1, expect.stringContaining("nobody")]);
+  expect(await events("list", "absent")).toEqual([1, expect.stringContaining("absent")]);
 });
 
 test("the command creates, lists, shows and deletes subscriptions", async () => {

@@ -23,6 +23,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/^doctor /, "its result depends on the machine: ports, certificate"],
   [/^events tail /, "prints events until it is ended"],
   [/^encryption (status|rotate) /, "needs a folder that the server before it has encrypted"],
+  [/^(export|load) .*(\/var\/lib\/etagere|encrypted\.archive).* --encryption /, "needs the same"],
 ];
 
 interface Block {

@@ -42,8 +42,7 @@ export interface ObserveMessage {
 /** A message from the supervisor to a worker. A message with an id is answered by `done` with the
  *  same id. */
 export type ToWorker =
-  /** Comes with the bound socket of the listener with this title, before `start` or
-   *  `become-main`. */
+  /** Comes with the bound socket of the listener with this title, before `start`. */
   | { readonly kind: "socket"; readonly title: string }
   | { readonly kind: "start"; readonly setup: WorkerSetup }
   /** Serve SMB and the admin listener, too: the main worker has ended. */

@@ -6,6 +6,7 @@ import type { Wait } from "../operation/work.ts";
 import { LastResponses, type BoundSocket } from "../server/listener.ts";
 import { openAccessLog, sharedConsoleSink } from "../server/access-log.ts";
 import { mergeSamples } from "./merge-samples.ts";
+import { mainTitles } from "./shared-sockets.ts";
 import { stopPaces, type RunningServer } from "../server/running-server.ts";
 import { logFor } from "../host/log.ts";
 import { realEnvironment } from "../host/world.ts";
@@ -78,6 +79,7 @@ class WorkerRun {
   readonly #otherWaits = new Map<number, (waits: readonly Wait[]) => void>();
   readonly #connections = new ActiveConnections();
   #lastId = 0;
+  #isMain = false;
 
   receive(message: ToWorker, socket?: BoundSocket): void {
     switch (message.kind) {
@@ -120,6 +122,7 @@ class WorkerRun {
 
   async #start(setup: WorkerSetup): Promise<RunningServer | undefined> {
     const { options } = setup;
+    this.#isMain = setup.isMain;
     const environment = realEnvironment(logFor(options, process.pid));
     const { clock, log } = environment;
     const accessLog = options.silent ? undefined : openAccessLog(clock, sharedConsoleSink());
@@ -164,6 +167,7 @@ class WorkerRun {
     // The main worker records its events in its own feed.
     this.#forwarder?.observe(false, []);
     this.#forwarder = undefined;
+    this.#isMain = true;
     await this.#withServer(async (server) => {
       await server.listenAsMain();
       await send({ kind: "done", id });
@@ -220,12 +224,20 @@ class WorkerRun {
   }
 
   async #stop(isDrained: boolean): Promise<void> {
+    // Otherwise these ports would stay open until this process ends.
+    if (!this.#isMain) for (const title of mainTitles) closeSocket(this.#sockets.get(title));
     await this.#withServer(async (server) => {
       await server.stop(isDrained ? stopPaces.replaced : stopPaces.signal);
       await send({ kind: "ending", sample: server.sample() });
     });
     process.exit(0);
   }
+}
+
+/** A socket that no listener serves. */
+function closeSocket(socket: BoundSocket | undefined): void {
+  const handle: { close?: () => void } | undefined = socket;
+  handle?.close?.();
 }
 
 /** Resolves when the message is written to the channel. */

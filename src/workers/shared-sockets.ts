@@ -59,16 +59,10 @@ export class SharedSockets {
     return sockets;
   }
 
-  /** The sockets that a worker serves, by the title of their listener. */
-  *servedBy({ isMain }: { readonly isMain: boolean }): Generator<readonly [string, BoundSocket]> {
-    for (const [title, handle] of this.#handles) {
-      if (isMain || !mainTitles.has(title)) yield [title, handle];
-    }
-  }
-
-  /** The sockets that only the main worker serves. */
-  *servedByMain(): Generator<readonly [string, BoundSocket]> {
-    for (const entry of this.#handles) if (mainTitles.has(entry[0])) yield entry;
+  /** All sockets, by the title of their listener. Every worker gets those of the main worker, too,
+   *  so that it can take them over at once: sending a socket takes an answer of the receiver. */
+  entries(): Iterable<readonly [string, BoundSocket]> {
+    return this.#handles;
   }
 
   /** A port is then open only as long as a worker listens on it. */
@@ -97,7 +91,7 @@ export class SharedSockets {
 }
 
 /** Titles of the listeners that only the main worker serves. */
-const mainTitles: ReadonlySet<string> = new Set([smbTitle, adminTitle]);
+export const mainTitles: ReadonlySet<string> = new Set([smbTitle, adminTitle]);
 
 function systemError(code: number): Error {
   const name = getSystemErrorName(code);

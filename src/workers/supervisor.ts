@@ -195,7 +195,7 @@ class Supervisor {
     const worker = new WorkerProcess({
       slot,
       program,
-      sockets: this.#sockets.servedBy({ isMain }),
+      sockets: this.#sockets.entries(),
       clock,
       setup: {
         options: { ...options, ...this.#sockets.ports, replaceablePorts: new Set() },
@@ -288,7 +288,7 @@ class Supervisor {
     this.#slots[0] = next;
     this.#slots[ended.slot] = ended;
     this.#feed.join(next, this.#slots.slice(1));
-    await next.becomeMain(this.#sockets.servedByMain());
+    await next.becomeMain();
   }
 
   async #replace(ended: WorkerProcess): Promise<void> {

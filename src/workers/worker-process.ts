@@ -88,10 +88,9 @@ export class WorkerProcess {
     this.send({ kind: "start", setup });
   }
 
-  /** Lets the worker serve these sockets as the main worker, too. Resolves when it does, has
-   *  ended, or has not answered in time. */
-  async becomeMain(sockets: WorkerProcessOptions["sockets"]): Promise<void> {
-    this.#sendSockets(sockets);
+  /** Lets the worker serve as the main worker, too. Resolves when it does, has ended, or has not
+   *  answered in time. */
+  async becomeMain(): Promise<void> {
     await this.ask((id) => ({ kind: "become-main", id }));
   }
 

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import type { Random } from "../../base/world.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
-import { encryptedFirstLine } from "./archive-format.ts";
 import { ByteSource } from "./byte-source.ts";
 import type { ArchiveSink } from "./frame-writer.ts";
 
@@ -17,6 +16,7 @@ import type { ArchiveSink } from "./frame-writer.ts";
  * is 1 in the last chunk: chunks that are missing, added or exchanged are noticed.
  */
 
+export const encryptedFirstLine = "etagere encrypted archive 1\n";
 const algorithm = "aes-256-gcm";
 const keyBytes = 32;
 const nonceBytes = 12;

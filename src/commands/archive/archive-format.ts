@@ -23,8 +23,6 @@ import { recordCodec } from "../../encoding/table.ts";
 
 export const formatVersion = 1;
 export const firstLine = `etagere archive ${formatVersion}\n`;
-/** First line of an archive that is encrypted (`archive-cipher.ts`). */
-export const encryptedFirstLine = "etagere encrypted archive 1\n";
 export const firstLinePattern = /^etagere archive (\d{1,9})\n/;
 export const frameHeaderBytes = 20;
 /** Bytes of the header that the checksum covers. */

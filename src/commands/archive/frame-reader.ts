@@ -2,7 +2,6 @@ import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 import {
   checkedHeaderBytes,
-  encryptedFirstLine,
   firstLine,
   firstLinePattern,
   flagDeflated,
@@ -16,6 +15,7 @@ import {
   type FrameKind,
 } from "./archive-format.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
+import { encryptedFirstLine } from "./archive-cipher.ts";
 import { ByteSource } from "./byte-source.ts";
 import { RecordTooNew } from "../../encoding/table.ts";
 

@@ -21,7 +21,7 @@ export const backupCommand = defineCommand({
       kind: "folder",
       value: "FOLDER",
       isRequired: true,
-      help: "the data folder: --location of a server, by default .etagere",
+      help: "the data folder: the --location of a server, such as .etagere",
     },
     to: {
       kind: "folder",

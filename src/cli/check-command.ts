@@ -24,7 +24,7 @@ export const checkCommand = defineCommand({
     {
       value: "FOLDER",
       kind: "folder",
-      help: "a data folder: --location of a server, by default .etagere",
+      help: "a data folder: the --location of a server, such as .etagere",
     },
   ],
   actions: {},

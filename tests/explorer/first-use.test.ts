@@ -125,6 +125,24 @@ describe("a stored access policy", () => {
   });
 });
 
+describe("a phone", () => {
+  const phone = { viewport: { width: 390, height: 780 } };
+
+  it("shows what is leased, and fields as wide as their values", async () => {
+    await putText(here, { container: "held", name: "leased.txt", text: "x" });
+    const container = here.blobs.getContainerClient("held");
+    await container.getBlobClient("leased.txt").getBlobLeaseClient().acquireLease(-1);
+    const page = await here.open("#/concurrency/leases", phone);
+    await row(page, "held/leased.txt").waitFor();
+    const link = `document.querySelector(".grid-row a").parentElement.clientWidth`;
+    expect(await page.evaluate(link)).toBeGreaterThan(120);
+    await page.evaluate(`location.hash = "#/settings/${account}/access/blob/held"`);
+    await page.getByRole("button", { name: "Add policy" }).click();
+    const fields = `[...document.querySelectorAll(".policy input")].map((e) => e.clientWidth)`;
+    expect(Math.min(...(await page.evaluate<readonly number[]>(fields)))).toBeGreaterThan(110);
+  });
+});
+
 // Last, because the server requires a login from then on.
 describe("the first account with a secret key", () => {
   it("is shown with its key, and the page stays logged in", async () => {

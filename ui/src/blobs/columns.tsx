@@ -30,7 +30,13 @@ export function blobColumns(prefix: string): readonly Column<BlobEntry>[] {
       width: "minmax(0, 3fr)",
       cell: (entry) => <Name entry={entry} prefix={prefix} />,
     },
-    { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
+    {
+      title: "Size",
+      width: "6rem",
+      align: "end",
+      isMinor: "last",
+      cell: ({ length }) => bytes(length),
+    },
     {
       title: "Type",
       width: "minmax(0, 1fr)",

@@ -56,7 +56,7 @@ function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLeas
   return [
     {
       title: "What",
-      width: "minmax(0, 2fr)",
+      width: "minmax(8rem, 2fr)",
       cell: (held) => (
         <>
           <Badge>{held.kind}</Badge> <ResourceLink resource={held} />
@@ -83,7 +83,7 @@ function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLeas
     },
     {
       title: "Time left",
-      width: "11rem",
+      width: "minmax(4.5rem, 11rem)",
       cell: ({ secondsLeft, durationSeconds }) => (
         <TimeLeft
           secondsLeft={secondsLeft}

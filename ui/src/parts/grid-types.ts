@@ -12,8 +12,9 @@ export interface Column<Row> {
   /** A track of a CSS grid: `2fr`, `8rem`. */
   readonly width: string;
   readonly align?: "end";
-  /** Whether the column is hidden where names would have too little space; the leftmost first. */
-  readonly isMinor?: boolean;
+  /** Whether the column is hidden where names would have too little space; the leftmost first, and
+   *  `last` after all others. */
+  readonly isMinor?: boolean | "last";
   readonly cell: (row: Row) => ComponentChildren;
 }
 

@@ -249,7 +249,13 @@ const columns: readonly Column<FileEntry>[] = [
     width: "minmax(0, 3fr)",
     cell: ({ kind, name }) => <EntryName icon={kind} text={name} isFolder={kind === "folder"} />,
   },
-  { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
+  {
+    title: "Size",
+    width: "6rem",
+    align: "end",
+    isMinor: "last",
+    cell: ({ length }) => bytes(length),
+  },
   {
     title: "Written",
     width: "11rem",

@@ -77,6 +77,13 @@ export class Cluster {
     }
   }
 
+  /** Stops all servers and starts them again. */
+  async restartAll(): Promise<void> {
+    await this.stopAll();
+    for (const slot of this.#slots) slot.server = undefined;
+    await this.startAll();
+  }
+
   /** A supervisor restarts a process that can no longer work, when it has noticed. */
   restartLater(process: SimProcess): void {
     const { scheduler } = this.#options;

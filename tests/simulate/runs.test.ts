@@ -32,6 +32,12 @@ describe("a run of seeds", () => {
     expect(problems.join()).toContain("hang: the run did not end within 0.5 s");
   });
 
+  it.runIf(process.platform === "linux")("waits for a seed that gets no CPU time", async () => {
+    const late = `process.on("message", () => setTimeout(() => process.exit(3), 1_500));`;
+    const { problems } = await runProgram(late, 1);
+    expect(problems).toEqual(["crash: the run ended its process"]);
+  });
+
   it("reports a seed that ends its process", async () => {
     const { problems } = await runProgram(`process.on("message", () => process.exit(3));`, 60);
     expect(problems).toEqual(["crash: the run ended its process"]);

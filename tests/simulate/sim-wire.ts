@@ -17,6 +17,9 @@ const ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as co
 /** Bodies are sometimes sent in parts of this length. */
 const partBytes = 20_000;
 
+/** Clients without a server meet it so often that its stack took 4 % of a run. */
+const neverSent = new NeverSent();
+
 /** A request that waits for its response. */
 interface Waiting {
   readonly isHead: boolean;
@@ -43,7 +46,7 @@ export class SimWire {
     if (channel === undefined) {
       // A refused connection; a client tries again after a pause.
       await scheduler.sleep(scheduler.between(1, refusedMicrosecondsMax));
-      throw new NeverSent();
+      throw neverSent;
     }
     const base = `http://127.0.0.1:${ports[request.service]}`;
     const { path, headers, body } = framed(request, base);

@@ -50,6 +50,10 @@ const stepsWithoutFaultsMax = 100;
 const settleSeconds = 10;
 /** A little longer than the pause between two searches for extents without a record. */
 const sweepSeconds = 3_700;
+/** One of this many seeds waits for the search of running servers. */
+const seedsPerLongSweep = 8;
+/** After a start, a new leader may have to be elected first. */
+const sweepRoundsMax = 12;
 
 /** Runs one seed: the whole life of a machine with its servers, clients and faults. */
 export async function simulate(plan: Plan): Promise<Outcome> {
@@ -152,11 +156,23 @@ class Simulation {
     await scheduler.sleep(quietSeconds * microsecondsPerSecond);
     for (const workload of this.#workloads) await workload.finish(own, this.#keysOf(workload));
     await scheduler.sleep(settleSeconds * microsecondsPerSecond);
-    if (await hasExtentWithoutRecord(this.#site)) {
-      await scheduler.sleep(sweepSeconds * microsecondsPerSecond);
-    }
+    await this.#awaitSweep();
     await this.#cluster.stopAll();
     await this.#checkData();
+  }
+
+  /** A server looks for extents without a record when it starts, and once an hour. An hour of idle
+   *  servers takes about as long as all of their operations, so that few seeds wait for it. */
+  async #awaitSweep(): Promise<void> {
+    if (!(await hasExtentWithoutRecord(this.#site))) return;
+    const sleep = (seconds: number): Promise<void> =>
+      this.#scheduler.sleep(seconds * microsecondsPerSecond);
+    if (this.#plan.seed % seedsPerLongSweep === 0) return sleep(sweepSeconds);
+    await this.#cluster.restartAll();
+    for (let rounds = 0; rounds < sweepRoundsMax; rounds += 1) {
+      await sleep(settleSeconds);
+      if (!(await hasExtentWithoutRecord(this.#site))) return;
+    }
   }
 
   /** Clients and faults, until the limits of the plan. The clients of a workload without a success

@@ -8,6 +8,7 @@ const container = "/simulate-large";
  *  reads at once. */
 const lengths = [2_200, 300, 50, 20, 10, 5, 150, 20, 100, 1_400];
 const lineCharacters = 1000;
+const emptyLine = `${".".repeat(lineCharacters - 1)}\n`;
 const blobs = 2;
 /** Keys are used so long that most of what is stored is replaced and its space is reclaimed. */
 const epochsPerKey = 8;
@@ -67,19 +68,31 @@ function requestOf(path: string, input: RegisterInput): Sent {
     return { ...to, method: "DELETE", headers: { "if-match": input.etag } };
   }
   const type = { "x-ms-blob-type": "BlockBlob" };
-  const body = bodyOf(input.value);
-  if (input.action === "write") return { ...to, method: "PUT", headers: type, body };
-  const condition =
-    input.action === "create" ? { "if-none-match": "*" } : { "if-match": input.etag };
-  return { ...to, method: "PUT", headers: { ...type, ...condition }, body };
+  const headers = { ...type, ...conditionOf(input) };
+  return {
+    ...to,
+    method: "PUT",
+    headers,
+    // Made only if there is a server to send it to: while there is none, clients try in vain often.
+    get body() {
+      return bodyOf(input.value);
+    },
+  };
+}
+
+function conditionOf(input: RegisterInput): Readonly<Record<string, string>> {
+  if (input.action === "create") return { "if-none-match": "*" };
+  return input.action === "swap" ? { "if-match": input.etag } : {};
 }
 
 /** Each line names the value and its place, so that a mixture of two values is detected. */
 function bodyOf(value: string): string {
   const lines = lengths[Number(value.at(-1)) % lengths.length] ?? 0;
-  return Array.from({ length: lines }, (_, index) =>
-    `${value}:${index}`.padEnd(lineCharacters - 1, ".").concat("\n"),
-  ).join("");
+  const bytes = Buffer.alloc(lines * lineCharacters, emptyLine);
+  for (let index = 0; index < lines; index += 1) {
+    bytes.write(`${value}:${index}`, index * lineCharacters, "latin1");
+  }
+  return bytes.toString("latin1");
 }
 
 function valueIn(text: string): string {

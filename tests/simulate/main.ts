@@ -50,7 +50,7 @@ const shrinkSecondsMax = 50;
 
 const long = Number(values.long);
 const stored = values.histories === undefined ? {} : { histories: values.histories };
-const bugs = plantedBugs.map(({ bug }) => bug).filter((bug) => bug.includes(values.bug ?? ""));
+const bugs = plantedBugs.filter(({ bug }) => bug.includes(values.bug ?? ""));
 
 function chosenPlan(seed: number): Plan {
   const plan = planOf(seed);
@@ -69,8 +69,8 @@ function newRunner(): SeedRunner {
 
 async function runOne(plan: Plan): Promise<void> {
   console.log(JSON.stringify(plan));
-  const [bug] = values.bug === undefined ? [] : bugs;
-  const job = (of: Plan): Job => ({ plan: of, ...stored, ...(bug === undefined ? {} : { bug }) });
+  const [planted] = values.bug === undefined ? [] : bugs;
+  const job = (of: Plan): Job => ({ plan: of, ...stored, ...(planted && { bug: planted.bug }) });
   const runner = newRunner();
   const result = await runner.run(job(plan));
   const { operations, seconds, events, messages, hash, counts, problems } = result;
@@ -114,13 +114,13 @@ async function findPlanted(): Promise<void> {
   let missed = 0;
   const left = [...bugs];
   await inProcesses(async (runner) => {
-    for (let bug = left.shift(); bug !== undefined; bug = left.shift()) {
+    for (let planted = left.shift(); planted !== undefined; planted = left.shift()) {
       const seedsMax = Number(values.seeds ?? plantedSeedsMax);
-      const { seeds, operations, problem } = await findBug(runner, bug, seedsMax);
+      const { seeds, operations, problem } = await findBug(runner, planted, seedsMax);
       const isFound = problem !== undefined;
       if (!isFound) missed += 1;
       const verdict = isFound ? "found" : "MISSED";
-      console.log(`${verdict} after ${seeds} seeds, ${operations} calls: ${bug}`);
+      console.log(`${verdict} after ${seeds} seeds, ${operations} calls: ${planted.bug}`);
       if (isFound) console.log(`  ${problem.split("\n")[0]?.slice(0, plantedCharactersMax)}`);
     }
   });

@@ -63,6 +63,10 @@ const longSeconds = 4 * 3_600;
 /** At most this between two operations of a client of a long run. */
 const longThinkMicroseconds = 600_000_000;
 
+export function isLongPlan({ secondsMax }: Plan): boolean {
+  return secondsMax >= longSeconds;
+}
+
 const spread = [0, 0, 0.001, 0.01, 0.05];
 
 /** Swarm testing: each seed enables some workloads and faults, with sizes and rates of its own. A

@@ -9,32 +9,9 @@ import { TransactionalStore } from "../../src/store/transactional-store.ts";
 import { updateEntity } from "../../src/table/entity/change-entity.ts";
 import { StoreFile } from "./engine-file.ts";
 import { Machine } from "./machine.ts";
+import { plantedNodeBugs } from "./nodes/planted-node-bugs.ts";
+import { replace, sometimes, wrapMethod, type Method, type PlantedBug } from "./plant.ts";
 import type { SimProcess } from "./sim-process.ts";
-
-/** A bug that is put into the server while a simulation runs. */
-export interface PlantedBug {
-  readonly bug: string;
-  /** Plants it; the returned function removes it. */
-  readonly plant: () => () => void;
-}
-
-/** Replaces properties of an object of the server, until the returned function is called. */
-function replace(object: object, properties: object): () => void {
-  const before = Object.getOwnPropertyDescriptors(object) as Record<string, PropertyDescriptor>;
-  Object.assign(object, properties);
-  return () => {
-    for (const name of Object.keys(properties)) Object.defineProperty(object, name, before[name]!);
-  };
-}
-
-/** Returns true every `rate`-th time. */
-function sometimes(rate: number): () => boolean {
-  let calls = 0;
-  return () => {
-    calls += 1;
-    return calls % rate === 0;
-  };
-}
 
 interface AnyDecision {
   readonly put?: unknown;
@@ -54,18 +31,6 @@ function changeDecision(
 const heldLeasesTag = 0x04;
 /** Commits that a loss of power takes back. */
 const unflushedCommits = 4;
-
-type Method = (this: unknown, ...given: never[]) => unknown;
-
-/** Replaces a method; `wrap` gets the original one. */
-function wrapMethod(
-  prototype: object,
-  name: string,
-  wrap: (original: Method) => Method,
-): () => void {
-  const original = (prototype as Record<string, Method>)[name]!;
-  return replace(prototype, { [name]: wrap(original) });
-}
 
 function losesIndexEntries(): () => void {
   const isDue = sometimes(3);
@@ -196,4 +161,5 @@ export const plantedBugs: readonly PlantedBug[] = [
       );
     },
   },
+  ...plantedNodeBugs,
 ];

@@ -60,7 +60,7 @@ test.each([[[]], [["--workers=2"]]])(
       }
       if (round === rounds) {
         const answer = await admin(location, "POST", "events/settled", { timeoutSeconds: 60 });
-        expect(await answer.json()).toEqual({ settled: true });
+        expect(await answer.json()).toEqual({ settled: true, waiting: [] });
         await server.kill("SIGTERM");
         break;
       }

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import type { ServerFacts } from "../admin/admin-context.ts";
 import type { DataStores } from "../data/data-stores.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
-import { contentWith, type ContentStore } from "../content/content.ts";
 
 /** The counters of this process, and their output. */
 export interface Metrics extends Meter {
@@ -216,28 +215,4 @@ async function storeBytes(folder: string): Promise<number> {
   );
   // The files are sparse.
   return states.reduce((sum, state) => sum + (state?.blocks ?? 0) * bytesPerBlock, 0);
-}
-
-/** Counts bytes written to and read from the content store. Inline contents are part of their
- *  record and are not counted. */
-export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
-  return contentWith(content, {
-    receive: (body, options) =>
-      content.receive(body, options).then((received) => {
-        meter.contentBytes("received", received.length);
-        return received;
-      }),
-    open(view, ref, key, span) {
-      const reader = content.open(view, ref, key, span);
-      return {
-        length: reader.length,
-        read(from, length) {
-          meter.contentBytes("sent", length);
-          return reader.read(from, length);
-        },
-        ...(reader.reach && { reach: reader.reach.bind(reader) }),
-        close: () => reader.close(),
-      };
-    },
-  });
 }

@@ -14,7 +14,7 @@ import type { Options } from "./options.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import type { RequestLimits } from "./request-limits.ts";
 import { closeOrphanedHandles } from "../file/filesystem/sweep.ts";
-import { meteredContent } from "./metrics.ts";
+import { meteredContent } from "./metered-content.ts";
 
 export interface SmbEndpointOptions extends World, RequestLimits {
   readonly meter: Meter;

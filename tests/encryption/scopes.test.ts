@@ -179,7 +179,7 @@ it("contents of a scope are encrypted with its key, however they were written", 
   // The load encrypts with the keys of its own store, or not at all.
   for (const [name, more] of Object.entries({ plain: {}, other: { encryption } })) {
     const target = await start({ ...freePorts, location: join(folder, name), ...more });
-    await target.load(archive, { replace: true });
+    await target.load(archive, { replace: true, archiveKey: encryption });
     await expectReadable(
       target,
       names.map((each) => `/named/${each}`),

@@ -53,7 +53,7 @@ describe("event subscriptions", () => {
     await page.getByText("No subscriptions.").waitFor();
   });
 
-  it("a mistake is shown in the dialog", async () => {
+  it("a mistake is shown in the dialog, and a change keeps what it does not name", async () => {
     const page = await here.open(`#/events/${account}`);
     await page.getByRole("button", { name: "New subscription" }).click();
     const dialog = page.getByRole("dialog");
@@ -63,11 +63,17 @@ describe("event subscriptions", () => {
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByRole("alert").getByText("WebhookNotListed").waitFor();
     await dialog.locator("[name=url]").fill(`${receiver.url}/hook?code=1`);
+    await dialog.getByLabel("Secret for signatures").fill("12345678");
     await dialog.getByRole("button", { name: "Create" }).click();
     await row(page, "to-web").click();
     await page.getByRole("button", { name: "Change" }).click();
     await dialog.getByLabel("Schema").selectOption("CloudEventSchemaV1_0");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByRole("alert").getByText("URL: enter it").waitFor();
+    // The URL and the secret stay, although the page knows neither.
+    await page.getByText("Subscription to-web saved").last().waitFor();
+    const detail = page.getByRole("complementary");
+    await detail.getByText("CloudEventSchemaV1_0").waitFor();
+    expect(await detail.getByText("yes", { exact: true }).count()).toBe(1);
+    expect(receiver.handshakes.at(-1)?.path).toBe("/hook?code=1");
   });
 });

@@ -140,6 +140,8 @@ describe("the keyboard", () => {
     const page = await here.open("#/blobs");
     await row(page, "wiki").waitFor();
     await page.getByRole("button", { name: "New container" }).click();
+    // Keys that are pressed before it is open belong to the page.
+    await page.getByRole("dialog").waitFor();
     await page.keyboard.type("abc");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -12,12 +12,16 @@ const oneLinePixelsMax = 64;
 const heightOfBar = (page: Page): Promise<number> =>
   page.evaluate<number>(`document.querySelector(".bar").offsetHeight`);
 
+/** Waits for the field that the page has given the focus, as a user sees it. */
+const focusedField = (page: Page): Promise<void> => page.locator("input:focus").waitFor();
+
 describe("what is typed goes where the user looks", () => {
   it("into a row that was added to metadata", async () => {
     await putText(here, { container: "wiki", name: "home.md", text: "# Home" });
     const page = await here.open(`#/blobs/${account}/wiki?blob=home.md&tab=metadata`);
     const metadata = page.getByRole("group", { name: "Metadata" });
     await metadata.getByRole("button", { name: "Add" }).click();
+    await focusedField(page);
     await page.keyboard.type("owner");
     await page.keyboard.press("Tab");
     await page.keyboard.type("anna");
@@ -33,11 +37,12 @@ describe("what is typed goes where the user looks", () => {
     await table.createTable();
     const page = await here.open(`#/tables/${account}/people`);
     await page.getByRole("button", { name: "New entity" }).click();
-    await page.getByLabel("PartitionKey").waitFor();
+    await focusedField(page);
     await page.keyboard.type("ulm");
     await page.keyboard.press("Tab");
     await page.keyboard.type("anna");
     await page.getByRole("button", { name: "Add property" }).click();
+    await focusedField(page);
     await page.keyboard.type("note");
     await page.getByRole("button", { name: "Insert entity" }).click();
     await page.getByText("Entity inserted").waitFor();

@@ -14,9 +14,10 @@ export interface HeldLeaseKey {
 
 const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 
-/** Index of all leases by end time: the active leases come after the current time. The entry of an
- *  ended lease stays until its record is written again, and has no effect. Entries are written and
- *  removed together with the leased record. */
+/** Index of all leases by end time, with which the admin API lists active leases and those that
+ *  ended in a period. Active leases come after the current time. The entry of an ended lease stays
+ *  until its record is written again. Entries are written and removed together with the leased
+ *  record. */
 export const heldLeases = defineIndex<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,

@@ -37,7 +37,8 @@ interface Fault {
 
 export type IdentityResult<T> = { readonly ok: true; readonly value: T } | Fault;
 
-/** The served identities, limited to the methods that changes of stored ones use. */
+/** The identities that this process serves, configured and stored; only the methods that
+ *  `IdentityManager` needs. */
 interface ServedIdentity {
   identity(): IdentitySettings;
   /** Reads the changes of the store. */

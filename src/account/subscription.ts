@@ -121,7 +121,7 @@ export interface SubscriptionState extends DeliveryCounts {
   readonly failures: readonly DeliveryFailure[];
 }
 
-/** Number of events by result, since the subscription was created. */
+/** Counters since the subscription was created: events by final result, and failed attempts. */
 interface DeliveryCounts {
   readonly delivered: number;
   /** Failed attempts. */

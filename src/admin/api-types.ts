@@ -75,7 +75,8 @@ export interface Permissions {
   })[];
 }
 
-/** A new link to the explorer. */
+/** The token of a login link to the explorer. The client builds the URL: `<admin
+ *  URL>/#login=<link>`. */
 export interface LoginLink {
   /** The token behind `#login=`; undefined if no login is required. */
   readonly link?: string;

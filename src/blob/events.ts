@@ -19,7 +19,8 @@ import type { BlobAddress, ContainerScope } from "./resources.ts";
 import { retentionDays } from "./shared/overwrite.ts";
 import type { HttpHeaders } from "../protocol/metadata.ts";
 
-/** The operations that are events, as Azure names them, and the type of their events. */
+/** The type of the event that each operation causes. The keys are Azure's names of the operations
+ *  (`api` of an event). */
 const eventTypes = {
   PutBlob: "BlobCreated",
   PutBlockList: "BlobCreated",

@@ -96,7 +96,8 @@ interface Printed {
   readonly exitCode?: number;
 }
 
-/** Thrown by a command whose words contradict each other in a way that no declaration expresses. */
+/** Thrown by a command whose arguments are invalid in a way that its declaration cannot express,
+ *  such as a malformed size. */
 export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }

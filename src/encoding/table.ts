@@ -163,7 +163,7 @@ export interface RecordChange<R> {
   readonly origin: string | undefined;
 }
 
-/** The reads that the computation of change notices may make, in the transaction of the change. */
+/** Read access for computing change notices, inside the transaction that makes the change. */
 export interface NoticeView {
   readonly now: Ticks;
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>;

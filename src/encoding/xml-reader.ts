@@ -227,7 +227,8 @@ function skipTo(reader: Reader, tag: number, closing: string): number {
 
 const namePattern =
   /^[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*(?::[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*)?$/u;
-/** Most different names with other characters than letters; bounds `localNames`. */
+/** Maximum number of distinct names in a document, not counting those of letters only: bounds the
+ *  cache `localNames`. */
 const distinctNamesMax = 10_000;
 
 const lettersOnly = /^[A-Za-z]+$/;

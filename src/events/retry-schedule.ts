@@ -115,7 +115,8 @@ export class RetrySchedule {
     this.#nothingDueBefore = undefined;
   }
 
-  /** A transaction has stored the retry. */
+  /** Called after a transaction has stored the retry: from now on it can become due. Adds it if it
+   *  is not in the schedule. */
   stored(subject: string, position: LogPosition, dueAt: Ticks = 0n): void {
     const list = this.#subjects.get(subject)?.list ?? [];
     const retry = list.find((each) => comparePositions(each.position, position) === 0);

@@ -235,7 +235,7 @@ export async function changedHandles(
   return changed;
 }
 
-/** Removes the marks of handles that are closed. */
+/** The effects that remove what `markOpenChange` stored, for handles that are being closed. */
 export function unmarkOpenChanges(
   file: Omit<HandleOfFile, "handle">,
   handles: readonly bigint[],

@@ -43,7 +43,8 @@ export interface NodeScope extends AccountScope {
   readonly parent: NodeRecord;
   /** Ids of the directories from the root to the parent of the path. */
   readonly trail: readonly bigint[];
-  /** The names of the path. */
+  /** The components of the requested path, from the root of the share to the target, as the client
+   *  spelled them. */
   readonly components: readonly string[];
   /** Lock state of the target; undefined if it is not open or in a snapshot. */
   readonly locks: LockState | undefined;

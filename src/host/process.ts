@@ -19,7 +19,8 @@ export function expectFreeDescriptors(): void {
   } catch (error) {
     const code = systemErrorCode(error);
     const isExhausted = code === "EMFILE" || code === "ENFILE";
-    // Without the null device nothing can be found out, and the server may start all the same.
+    // Any other error, such as a missing null device, says nothing about descriptors: the server
+    // starts anyway.
     if (isExhausted) throw new StartRefused([tooManyOpenFiles], error);
   } finally {
     for (const descriptor of opened) closeSync(descriptor);

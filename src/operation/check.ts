@@ -30,8 +30,9 @@ export interface Rejection {
  *  records; the event feed sends these names. */
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
 
-/** Runs the checks in the service's order: access, scope, existence, lease, conditions, guard.
- *  Returns the outcome of the first check that fails; undefined if all pass. */
+/** Runs the checks that precede an operation's decision (called by `run.ts`), in the service's
+ *  order: access, scope, existence, lease, conditions, guard. Returns the outcome of the first
+ *  check that fails; undefined if all pass. */
 export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const target: ETaggedRecord | undefined = loaded.target;
   const { access, address = call.address } = loaded;
@@ -43,6 +44,7 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   if (!existence.ok) {
     return rejected("existence", describePresent(call, existence.fault, target), loaded, now);
   }
+  // A blob that has only uncommitted blocks is no target, but may have a lease.
   const lease = target === undefined ? loaded.lease : target.lease;
   if (target === undefined && lease === undefined && call.operation.target === "optional") {
     return call.operation.conditions === "create" ? checkConditions(call, loaded, now) : undefined;
@@ -128,7 +130,8 @@ function checkTargetLease(call: Call, lease: Lease | undefined, now: Ticks): Res
   return isRenewable ? done : checked;
 }
 
-/** Checks an `If-None-Match: *` that is checked last. Undefined if it holds. */
+/** Checks `If-None-Match: *` after the decision, for operations that report a fault of their copy
+ *  source first. Undefined if it holds. */
 export function checkLast(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const { operation, conditions } = call;
   if (operation.ifNoneMatchAny !== "last" || conditions.ifNoneMatch !== "*") return undefined;

@@ -110,6 +110,8 @@ export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { contentionQueues } = runtime;
   const { clientIdentity: client } = call;
   if (contentionQueues === undefined || client === undefined) return executeNow(runtime, call);
+  // Clients that read and conditionally write one resource in a loop take turns. Only conditional
+  // writes contend; a read waits only if an earlier conditional write of its client has failed.
   const isContested =
     call.operation.effect === "reads"
       ? !contentionQueues.isEmpty

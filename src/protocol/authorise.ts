@@ -312,7 +312,8 @@ function accessNeed({ permission, mayCreate }: AclRequest, exists: boolean): Acc
   return letters.includes("r") ? { target: readBit } : {};
 }
 
-/** Checks the access control lists that apply to a path. */
+/** Whether the access control lists of a path and of all directories above it permit the request.
+ *  */
 export function authoriseByAcl(
   caller: AclCaller,
   request: AclRequest,

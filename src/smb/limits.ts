@@ -1,5 +1,5 @@
-/** Limits that keep one client from exhausting the server; each applies per connection or per
- *  session. */
+/** Limits that keep one client from exhausting the server; of one connection unless a comment says
+ *  otherwise. */
 
 /** MaxTransactSize, MaxReadSize and MaxWriteSize of the NEGOTIATE response. */
 export const transactBytesMax = 8 * 1024 * 1024;
@@ -7,14 +7,14 @@ export const transactBytesMax = 8 * 1024 * 1024;
 export const frameBytesMax = transactBytesMax + 64 * 1024;
 /** Frame limit until the first session of a connection has authenticated. */
 export const unauthenticatedFrameBytesMax = 128 * 1024;
-/** Per connection: bytes of the requests being handled, or of their responses if these may be
- *  larger. While there are more, the socket is not read. */
+/** Bytes of all received requests, queued or running, or of their responses if these may be larger.
+ *  While there are more, the socket is not read. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
 /** Per connection: bytes of finished responses that the socket has not sent yet. While there are
  *  more, the socket is not read. */
 export const unsentBytesMax = 64 * 1024 * 1024;
-/** Per connection: bytes of running requests, or of their responses if these may be larger, and of
- *  responses that are not sent yet. While there are more, no further request starts. */
+/** Bytes of the running requests only, or of their responses if these may be larger, and of unsent
+ *  responses. While there are more, queued requests do not start. */
 export const connectionTrafficBytesMax = 32 * 1024 * 1024;
 /** Limit of this traffic of all connections together, if the process has no memory budget. */
 export const serverTrafficBytesMax = 256 * 1024 * 1024;
@@ -23,6 +23,7 @@ export const smallTrafficBytesMax = 256 * 1024;
 /** A client that receives no complete response for this long, although one waits for it, is
  *  disconnected. */
 export const unreadMillisecondsMax = 120_000;
+/** Connections (channels) per session. */
 export const channelsMax = 32;
 /** Sessions per connection. */
 export const sessionsMax = 64;

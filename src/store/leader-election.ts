@@ -9,7 +9,8 @@ interface LeaderElectionOptions {
   readonly name: string;
   /** Id of this process. */
   readonly self: string;
-  /** Ids of all running processes. */
+  /** Ids of all running processes that share the store. A leader that is not among them is replaced
+   *  at once. */
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 

@@ -102,7 +102,8 @@ export const prefer: Param<"return-content" | "return-no-content" | undefined> =
   },
 };
 
-/** `Prefer` of updates, which never return the entity. Other values are ignored. */
+/** `Prefer` of updates, which never return the entity: every value except `return-no-content` is
+ *  ignored. */
 export const preferNoContent: Param<"return-no-content" | undefined> = {
   sources: ["Prefer"],
   parse: (reader) => {

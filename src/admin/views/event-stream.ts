@@ -86,7 +86,8 @@ export class EventStreams {
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
     });
-    // A client that loses the connection before the first event continues here.
+    // The client sends this position as Last-Event-ID if it loses the connection before the first
+    // event.
     response.write(`id: ${idOf(found.after)}\n\n`);
     this.#responses.add(response);
     void this.#serve(request, response, { name, after: found.after })

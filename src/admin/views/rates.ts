@@ -10,9 +10,12 @@ import {
 
 const operationsShownMax = 20;
 const slowOperationsShownMax = 10;
+/** Statuses of requests whose conditions, lease or state forbade them. They are no errors of the
+ *  server. */
 const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
 
-/** The rates between two samples that were taken `over` seconds apart, and totals. */
+/** The figures of the health page and its history: rates between two samples taken `over` seconds
+ *  apart, and totals since the start of the server. */
 export function between(before: FigureSample, now: FigureSample, over: number) {
   const rate = (from: number, to: number): number => (over > 0 ? round((to - from) / over) : 0);
   const refused = (status: number): boolean => refusals.has(status);

@@ -159,7 +159,8 @@ export async function* runQuery(
     const { name, message: description, position } = error;
     yield avro.error({ fatal: true, name, description, position });
   }
-  // Recorded: less than the whole of a Parquet file, of which only the needed columns are read.
+  // As recorded from Azure: for Parquet the final progress counts only the bytes that were read,
+  // because unneeded columns are skipped; for other formats it is the length of the blob.
   const scannedBytes = request.input.type === "parquet" ? meter.bytes : totalBytes;
   yield avro.progress(scannedBytes, totalBytes);
   yield avro.end(totalBytes);

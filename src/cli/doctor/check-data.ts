@@ -89,7 +89,8 @@ export async function checkBucket(location: string, clock: Clock): Promise<Findi
   }
 }
 
-/** Whether the master key is the one of the data. `keyring` is that of a database. */
+/** Checks that the master key opens the data keys. They are read from the data folder, or with
+ *  `--store` from `keyring`, the one stored in the database. */
 export async function checkEncryption(
   { encryption, store }: Options,
   location: string,

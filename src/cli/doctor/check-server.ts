@@ -58,7 +58,8 @@ function describeExpiry(path: string, found: X509Certificate, clock: Clock): Fin
     : ok(subject, text);
 }
 
-/** The running server and its clients. */
+/** Checks whether a server runs on the data folder, in the version of this command, and with
+ *  clients of supported versions. */
 export async function checkServer(
   server: ServerAddress | undefined,
   version: string,
@@ -70,6 +71,7 @@ export async function checkServer(
   try {
     info = (await callAdmin(server, { method: "GET", path: "/admin/v1/server" })) as ServerInfo;
   } catch {
+    // No answer: the server has ended without removing its address.
     return none;
   }
   const running = `version ${info.version} at ${info.adminUrl}`;
@@ -84,6 +86,7 @@ export async function checkServer(
   return { isRunning: true, findings: [own, ...(info.clients ?? []).map(describeClient)] };
 }
 
+/** Clients that send an older x-ms-version get a warning. */
 const oldestUsual = "2018-03-28";
 
 function describeClient({ agent, version, seenAt }: ServerInfo["clients"][number]): Finding {

@@ -26,7 +26,8 @@ interface PieceOptions {
   readonly scope?: ScopeName | undefined;
 }
 
-/** Begins to store the bytes of a frame; each piece is a slice of its own. */
+/** Begins to store the content bytes of an archive frame while an archive is loaded. The pieces are
+ *  received concurrently; each becomes a slice of its own. */
 export function receivePieces(
   content: ContentStore,
   { pieces, bytes }: MoreContentFrame,
@@ -42,6 +43,7 @@ export function receivePieces(
   });
   if (from !== bytes.length) throw invalid("pieces and bytes differ in length");
   const [only] = pieces;
+  // Content that is a single piece may be inlined up to the larger limit, as after an upload.
   const isOneBody = isWhole && pieces.length === 1 && only?.length === length && !only.block;
   const inlineBytesMax = isOneBody ? inlineWholeBytesMax : inlinePartBytesMax;
   return bodies.map(({ piece, body }) => {

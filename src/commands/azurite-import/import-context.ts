@@ -4,6 +4,7 @@ import type { Progress } from "../progress.ts";
 import type { AzuriteFolder } from "./azurite-folder.ts";
 import type { StagedResources } from "./staged-resources.ts";
 
+/** What the importers of the services share during the import of one Azurite folder. */
 export interface ImportContext {
   readonly folder: AzuriteFolder;
   readonly stores: Pick<DataStores, "store" | "content">;
@@ -13,6 +14,7 @@ export interface ImportContext {
   readonly progress: Progress;
 }
 
+/** What was imported so far, for the report of the command. */
 export interface ImportCounts {
   containers: number;
   blobs: number;

@@ -29,10 +29,9 @@ export const storePath = (location: string): string => join(location, "store", "
 export const formatPath = (location: string): string => join(location, "store", "format");
 export const extentsPath = (location: string): string => join(location, "extents");
 
-/**
- * Registers this process as a user of the folder, without a read horizon: until it is closed, no
- * server deletes an extent that any state after this one refers to.
- */
+/** Opens a data folder for `etagere check` and for backups, while servers may run. This process
+ *  registers as a user of the folder that may still read any state, so that until `close` no server
+ *  deletes an extent that this or a later state refers to. */
 export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
   const { location, clock, log } = options;
   checkIsFolder(location);

@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { readRegularFile } from "../../host/files.ts";
 import { messageOf } from "../../host/refused.ts";
 
-/** A value of the input of `--init` (`InitInput`), and the path of its field, such as
- *  `containers.photos.access`, which messages name. */
+/** A value in the input of `--init` (`InitInput`), with the path of its field for error messages,
+ *  such as `containers.photos.access`. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;

@@ -115,10 +115,13 @@ interface ExtentWriterOptions {
   readonly extentBytes: number;
 }
 
+/** Writes of the server itself may use the space that is reserved for a full disk. */
 const internal = { mayUseReserve: true };
 const noop = (): void => undefined;
 
-/** Appends all bytes that this process stores. */
+/** Appends the bodies that this process receives, and the bytes that compaction moves, to extents:
+ *  large append-only files that many contents share. A full extent is sealed: its length is
+ *  recorded, nothing is appended any more, and compaction may reclaim it. */
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
   readonly #open = new Map<bigint, OpenExtent>();
@@ -141,7 +144,8 @@ export class ExtentWriter {
     return this.#isFull;
   }
 
-  /** A region that is not written at once must be longer than this. */
+  /** A region of up to this length must be written with one call of `write`, because an encrypted
+   *  layout stores it as one chunk. Reserve more for bytes that arrive in several writes. */
   get wholeBytesMax(): number {
     return this.#options.files.layout?.wholeBytesMax ?? 0;
   }
@@ -163,8 +167,8 @@ export class ExtentWriter {
     }
   }
 
-  /** Creates an extent of its own in spare space, for compaction on a full disk. Returns a function
-   *  that reserves regions of it, undefined if there is no spare space. */
+  /** Creates a separate extent in the spare space, for compaction on a full disk. Returns a
+   *  function that reserves regions in this extent; undefined if there is no spare space. */
   async createSpare(): Promise<((length: number) => Promise<Region>) | undefined> {
     const { files, ids } = this.#options;
     const { spare } = files;

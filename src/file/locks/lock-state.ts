@@ -78,7 +78,8 @@ export const rangesMax = 10_000;
 
 export const noLocks: LockState = { opens: [], ranges: [], caches: [], deletePending: false };
 
-/** Whether the state is that of a file without a lock record. */
+/** Whether the file has no opens and no pending deletion. Such a state is not stored: a missing
+ *  record means `noLocks`. */
 export function isIdle(state: LockState): boolean {
   return state.opens.length === 0 && !state.deletePending;
 }

@@ -172,8 +172,9 @@ function authorisationTarget(
   return { service: service.name, version, table, entity };
 }
 
-/** Whether authorisation needs a record or the body: a table SAS may be limited to a range of
- *  entities, whose keys may be in the body. */
+/** Whether authorisation must wait for a record or the body: for the access policy of an anonymous
+ *  request or of a SAS that names one, and for a table SAS, which may be limited to a range of
+ *  entities whose keys may be in the body. */
 function dependsOnRecord({ service }: HttpService, principal: Principal): boolean {
   const mayBeRanged = service.name === "table" && principal.kind === "service-sas";
   return mayBeRanged || isDecidedByRecord(principal);

@@ -104,8 +104,8 @@ function isLoopbackAddress(address: string): boolean {
   return address === "::1" || address.startsWith("127.");
 }
 
-/** The addresses of this machine. They are read each time, because they may change; only copies
- *  from remote sources need them. */
+/** The addresses of this machine. Read each time, because they may change; the cost does not
+ *  matter, because only copy sources and webhooks are checked. */
 function interfaceAddresses(): ReadonlySet<string> {
   const found = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return new Set(found.map(({ address }) => address.replace(/%.*$/, "")));

@@ -41,7 +41,8 @@ interface SourceContext {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
-  /** The declaration of the source in the operation. */
+  /** How the operation declares its source: the header with its URL, and the permission that is
+   *  needed. */
   readonly linked: LinkedResource;
   /** The service URL that the client used. */
   readonly endpoint: string;

@@ -57,7 +57,7 @@ export function parseSourcePath(
 
 const leadingSlashes = /^(?:\/|%2f)+/i;
 
-/** Headers of a copy, and the header of the request for the source that each becomes. */
+/** Headers of a copy request, mapped to the headers with which the source is requested. */
 const forwardedHeaders = {
   "x-ms-source-if-match": "if-match",
   "x-ms-source-if-none-match": "if-none-match",

@@ -244,7 +244,9 @@ export class BreakNotifier {
       this.#notify(holder, cache, { next: breaking.to, needsAcknowledgement: true });
       return true;
     }
-    // A break from read caching alone completes without an acknowledgement.
+    // No break is stored. If the client was notified of one, it has ended: the client keeps what it
+    // is acknowledging or, after a timeout, nothing. Otherwise read caching may have been removed,
+    // which needs no acknowledgement.
     const lastSent = holder.lastBreakAt === undefined ? holder.held : (holder.acknowledged ?? 0);
     const isLost = (lastSent & ~cache.held) !== 0;
     holder.held = lastSent;

@@ -7,7 +7,8 @@ import type { NodeRecord } from "../../file/records.ts";
 import { Writer } from "../wire/writer.ts";
 import { indexNumberOf } from "./information-classes.ts";
 
-/** Validation of a CREATE request that needs no stored state ([MS-SMB2] 3.3.5.9). */
+/** The parts of CREATE that need no lock state: validation of the request, and the response
+ *  contexts that depend only on the file ([MS-SMB2] 3.3.5.9). */
 
 export const CreateOption = {
   directory: 0x1,
@@ -24,7 +25,9 @@ const dispositionMax = 5;
 const unknownOptions = 0xff00_0000;
 const unsupportedOptions =
   CreateOption.connectsTree | CreateOption.openById | CreateOption.reserveFilter;
+/** The attributes that a client may send ([MS-FSCC] 2.6). */
 const attributeBits = 0x0000_7fb7 | 0x0002_8000;
+/** FILE_SUPERSEDE, FILE_OVERWRITE and FILE_OVERWRITE_IF. */
 const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
 
 /** Returns the status of an invalid request; undefined if it is valid. */

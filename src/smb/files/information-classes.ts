@@ -24,7 +24,8 @@ interface FileClass {
 
 const modeBits = 0x103e;
 
-/** The supported information classes, by number. */
+/** The information classes of files, by number. 6: FileInternal, 7: FileEa, 8: FileAccess, 14:
+ *  FilePosition, 17: FileAlignment; the others are named by their encoder. */
 export const fileClasses: Readonly<Record<number, FileClass>> = {
   4: { fixedBytes: 40, needs: Right.readAttributes, encode: basic },
   5: { fixedBytes: 24, needs: 0, encode: standard },
@@ -245,7 +246,8 @@ const volumeFlags = 0x2 | 0x4 | 0x8;
 /** SSINFO_FLAGS_ALIGNED_DEVICE and SSINFO_FLAGS_PARTITION_ALIGNED_ON_DEVICE. */
 const alignedFlags = 0x3;
 
-/** The supported information classes, by number. */
+/** The information classes of file systems, by number. 4: FileFsDevice, 6: FileFsControl, 8:
+ *  FileFsObjectId; the others are named by their encoder. */
 export const volumeClasses: Readonly<Record<number, VolumeClass>> = {
   1: { fixedBytes: 24, encode: volumeName },
   3: { fixedBytes: 24, encode: volumeSize },

@@ -46,7 +46,7 @@ async function readBytes(
   handle: FileHandle,
   decoded: ReadRequest,
 ): Promise<SmbResponse> {
-  // Exact: file lengths are below 2^53.
+  // Inexact from 2^53 on, but such an offset is beyond the end of any file.
   const from = Number(decoded.offset);
   const outcome = await readFile(connection.server.world.runtime, {
     reference: handle.reference,

@@ -1,7 +1,9 @@
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** The operations of srvsvc that clients use to list shares ([MS-SRVS] 3.1.4). */
+/** The operations of srvsvc that clients use to list shares ([MS-SRVS] 3.1.4), encoded as NDR
+ *  ([C706] 14): first the fixed fields, with a referent id (any number but 0) for each pointer,
+ *  then the texts that the pointers refer to. */
 
 const Operation = { enumerate: 15, getInfo: 16, serverInfo: 21 } as const;
 const ShareKind = { disk: 0, pipe: 3, hidden: 0x8000_0000 } as const;
@@ -37,8 +39,10 @@ export async function callShareService(
 }
 
 function readText(reader: Reader): string {
+  // Maximum count and offset of the conformant varying string.
   reader.skip(8);
   const units = reader.u32();
+  // A negative skip marks the input as malformed.
   if (units > textUnitsMax) return reader.skip(-1).text(0);
   const text = reader.text(units * 2);
   reader.align(4);

@@ -52,7 +52,8 @@ export function ensureLockFile(dataPath: string, readersMax: number): void {
   }
 }
 
-/** Removes a sparse lock file of an earlier release. Only while no process uses it. */
+/** Removes a sparse lock file of an earlier release, so that `ensureLockFile` creates it with its
+ *  blocks allocated. The caller must have the location for itself. */
 export function removeSparseLockFile(dataPath: string): void {
   const path = `${dataPath}-lock`;
   const found = statSync(path, { throwIfNoEntry: false });

@@ -52,8 +52,8 @@ interface TreeDeletion {
   readonly isContinued: boolean;
 }
 
-/** What access control lists permit: everything, nothing, or first a part, because the directory
- *  has too many paths for one request. */
+/** What one request may delete of a directory: all, nothing because the access control lists forbid
+ *  it, or a first part because the directory has too many paths for one request. */
 type PermittedDeletion = "all" | "nothing" | TreePart;
 
 /** A part of a directory whose deletion is permitted. */

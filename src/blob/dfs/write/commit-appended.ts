@@ -121,7 +121,8 @@ interface Appended {
   /** Sum of the lengths of the appends in `blocks`; smaller ones are in the record of the
    *  upload. */
   readonly stagedBytes: number;
-  /** Whether the file was written by blocks of the Blob API, which cannot be flushed. */
+  /** Whether the Blob API wrote the present content: as committed blocks, or as a page or append
+   *  blob. Such a file cannot be flushed. */
   readonly isOfBlobApi: boolean;
 }
 

@@ -66,8 +66,8 @@ export const eventsCommand = defineCommand({
   name: "events",
   summary: "subscribe queues and webhooks to the changes of an account",
   description: [
-    "Manages the event subscriptions of a running server. Those of --config can be paused and",
-    "resumed; only the configuration changes them.",
+    "Manages the event subscriptions of a running server.",
+    "Those of --config can be paused and resumed; only the configuration changes them.",
   ],
   arguments: [],
   actions: {

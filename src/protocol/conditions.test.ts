@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   checkRead,
   checkWrite,
+  checkWriteDates,
   formatETag,
   parseConditions,
   type ConditionHeaders,
@@ -38,6 +39,22 @@ function describeResult(result: Result<unknown> | "not-modified"): string {
 }
 
 const unmet = "412 ConditionNotMet";
+
+describe("the dates of a write whose target has no ETag", () => {
+  test.each<[Headers, string]>([
+    [{}, "ok"],
+    [{ "if-modified-since": earlier }, "ok"],
+    [{ "if-modified-since": same }, unmet],
+    [{ "if-modified-since": later }, unmet],
+    [{ "if-unmodified-since": earlier }, unmet],
+    [{ "if-unmodified-since": same }, "ok"],
+    [{ "if-unmodified-since": later }, "ok"],
+    [{ "if-match": own, "if-modified-since": later }, "ok"],
+    [{ "if-none-match": own, "if-unmodified-since": earlier }, "ok"],
+  ])("%j: %s", (headers, expected) => {
+    expect(describeResult(checkWriteDates(parsed(headers), etag))).toBe(expected);
+  });
+});
 const several = "400 MultipleConditionHeadersNotSupported";
 
 describe("reads", () => {

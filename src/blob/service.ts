@@ -93,6 +93,8 @@ interface SentRequest {
 const blobQuery = /[?&](?:comp|restype|snapshot|versionid)=/i;
 const dfsQuery = /[?&](?:resource|action|recursive|mode)=/i;
 
+const eitherQuery = new RegExp(`${blobQuery.source}|${dfsQuery.source}`, "i");
+
 const apiHost = /^[^.]+\.(blob|dfs)(?:[.:]|$)/i;
 
 /** The API that a host such as `account.blob.localhost` names; undefined for other hosts. */
@@ -106,7 +108,8 @@ function apiOfHost(host: string | undefined): BlobPort | undefined {
 export function isPathRequest(request: SentRequest, port: BlobPort): boolean {
   const { method, target, headers } = request;
   const listener = apiOfHost(headers["host"]) ?? port;
-  const hasQuery = target.includes("?");
+  // Most requests have neither, so one search of a target with a long signature is enough.
+  const hasQuery = target.includes("?") && eitherQuery.test(target);
   if (hasQuery && blobQuery.test(target)) return false;
   if (method === "OPTIONS") return false;
   if (headers["x-ms-blob-type"] !== undefined) return false;

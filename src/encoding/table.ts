@@ -274,17 +274,26 @@ export function withDecodeCache<R>(
   { slots = slotsDefault, bytesMin = 0 }: DecodeCacheOptions = {},
 ): RecordCodec<R> {
   const cache: ({ readonly bytes: Uint8Array; readonly record: R } | undefined)[] = [];
+  // Requests that share a view get the same array for a record, and need not compare its bytes.
+  let lastBytes: Uint8Array | undefined;
+  let lastRecord: R;
+  const decodeCached = (bytes: Uint8Array): R => {
+    const slot = hashOf(bytes) % slots;
+    const cached = cache[slot];
+    if (cached !== undefined && isSame(cached.bytes, bytes)) return cached.record;
+    const ownBytes = new Uint8Array(bytes);
+    const record = codec.decode(ownBytes);
+    cache[slot] = { bytes: ownBytes, record };
+    return record;
+  };
   return {
     encode: (record) => codec.encode(record),
     decode(bytes) {
+      if (bytes === lastBytes) return lastRecord;
       if (bytes.length < bytesMin) return codec.decode(bytes);
-      const slot = hashOf(bytes) % slots;
-      const cached = cache[slot];
-      if (cached !== undefined && isSame(cached.bytes, bytes)) return cached.record;
-      const ownBytes = new Uint8Array(bytes);
-      const record = codec.decode(ownBytes);
-      cache[slot] = { bytes: ownBytes, record };
-      return record;
+      lastRecord = decodeCached(bytes);
+      lastBytes = bytes;
+      return lastRecord;
     },
   };
 }

@@ -9,9 +9,20 @@ import type { Clock, Log, Random, World } from "../base/world.ts";
 /** The clock of the system. Only this file reads time, random numbers and the environment. */
 export function realClock(): Clock {
   const monotonic = countSuspendedTime(() => process.hrtime.bigint() / 100n, uptime);
+  let lastMilliseconds = Number.NaN;
+  let lastWall: Ticks = 0n;
   return {
     bootId: readBootId(),
-    wall: () => BigInt(Date.now()) * ticksPerMillisecond + unixEpochTicks,
+    // A request reads the wall clock several times, and many requests are served per millisecond:
+    // the conversion to ticks allocates three big integers.
+    wall: () => {
+      const milliseconds = Date.now();
+      if (milliseconds !== lastMilliseconds) {
+        lastMilliseconds = milliseconds;
+        lastWall = BigInt(milliseconds) * ticksPerMillisecond + unixEpochTicks;
+      }
+      return lastWall;
+    },
     monotonic,
     after(milliseconds, run) {
       // The timer is unreferenced, so that it alone does not keep the process running.

@@ -5,7 +5,8 @@ import { faultMessage, faultStatus, type Fault } from "../protocol/faults.ts";
 import type { Ticks } from "../base/ticks.ts";
 import { byteOrderMark, escapeText, textElement, xmlDeclaration } from "../encoding/xml-writer.ts";
 import type { Outcome } from "../operation/execute.ts";
-import type { WireBody, WireResponse } from "./wire.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { WireBody, WireRequest, WireResponse } from "./wire.ts";
 import type { ContentRef } from "../content/content-ref.ts";
 import type { Transform } from "../operation/reply.ts";
 import type { ContentReader } from "../content/content.ts";
@@ -27,9 +28,10 @@ export interface Envelope {
   readonly wallNow: Ticks;
   /** Whether the method is HEAD. */
   readonly head: boolean;
-  readonly dialect?: Dialect | undefined;
-  /** The request, for faults that the dialect renders. */
-  readonly requestInfo?: RequestInfo;
+  readonly dialect: Dialect | undefined;
+  readonly request: WireRequest;
+  /** Undefined if the fault occurred before the operation was selected. */
+  readonly operation: Operation | undefined;
 }
 
 function commonHeaders(envelope: Envelope): Record<string, string> {
@@ -43,10 +45,6 @@ function commonHeaders(envelope: Envelope): Record<string, string> {
   if (envelope.version !== undefined) headers["x-ms-version"] = envelope.version;
   headers["Date"] = formatHttpDate(envelope.wallNow);
   return headers;
-}
-
-function operationOf({ requestInfo }: Envelope): string | undefined {
-  return requestInfo?.operation?.name;
 }
 
 export function renderOutcome(outcome: Outcome, envelope: Envelope): WireResponse {
@@ -67,9 +65,7 @@ function renderReply(
   envelope: Envelope,
 ): WireResponse {
   const headers = commonHeaders(envelope);
-  if (outcome.etag !== undefined) {
-    Object.assign(headers, etagHeaders(outcome.etag, envelope));
-  }
+  if (outcome.etag !== undefined) addETag(headers, outcome.etag, envelope);
   for (const group of outcome.headers) {
     for (const name in group) {
       const value = group[name];
@@ -82,13 +78,17 @@ function renderReply(
     status: outcome.status,
     headers,
     body: envelope.head ? withoutBody(body) : body,
-    operation: operationOf(envelope),
+    operation: envelope.operation?.name,
   };
 }
 
-function etagHeaders(etag: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
-  if (dialect !== undefined) return dialect.etagHeaders(etag);
-  return { ETag: formatETag(etag), "Last-Modified": formatHttpDate(etag) };
+function addETag(headers: Record<string, string>, etag: Ticks, { dialect }: Envelope): void {
+  if (dialect !== undefined) {
+    Object.assign(headers, dialect.etagHeaders(etag));
+    return;
+  }
+  headers["ETag"] = formatETag(etag);
+  headers["Last-Modified"] = formatHttpDate(etag);
 }
 
 /** A response to HEAD has the headers of GET and no body. Frees the body. */
@@ -139,20 +139,21 @@ function span({ from, length }: { from: number; length: number }) {
 function renderNotModified(envelope: Envelope): WireResponse {
   const headers = commonHeaders(envelope);
   headers["x-ms-error-code"] = "ConditionNotMet";
-  return { status: 304, headers, body: undefined, operation: operationOf(envelope) };
+  return { status: 304, headers, body: undefined, operation: envelope.operation?.name };
 }
 
 export function renderFault(found: Fault, envelope: Envelope): WireResponse {
-  const { dialect, requestInfo } = envelope;
+  const { dialect } = envelope;
   const fault = dialect?.translate?.(found) ?? found;
-  if (dialect !== undefined && requestInfo !== undefined) {
-    return renderDialectFault(fault, envelope, dialect.renderFault(fault, requestInfo));
+  if (dialect !== undefined) {
+    const rendered = dialect.renderFault(fault, requestInfoOf(envelope));
+    return renderDialectFault(fault, envelope, rendered);
   }
   const status = faultStatus(fault);
   const message = faultMessage(fault);
   const headers = { ...commonHeaders(envelope), ...fault.detail?.headers };
   headers["x-ms-error-code"] = fault.code;
-  const operation = operationOf(envelope);
+  const operation = envelope.operation?.name;
   if (status === 304) return { status, headers, body: undefined, operation };
   const reason = reasonPhrase(message);
   if (envelope.head) return { status, reason, headers, body: undefined, operation };
@@ -160,6 +161,12 @@ export function renderFault(found: Fault, envelope: Envelope): WireResponse {
   headers["Content-Type"] = "application/xml";
   headers["Content-Length"] = String(bytes.length);
   return { status, reason, headers, body: { kind: "bytes", bytes }, operation };
+}
+
+function requestInfoOf(envelope: Envelope): RequestInfo {
+  const { request, version, operation, requestId, wallNow } = envelope;
+  const { headers, target } = request;
+  return { header: (name) => headers[name], target, version, operation, requestId, wallNow };
 }
 
 function renderDialectFault(
@@ -170,7 +177,7 @@ function renderDialectFault(
   const shown = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
   const headers = { ...commonHeaders(shown), ...fault.detail?.headers, ...own };
   const status = faultStatus(fault);
-  const operation = operationOf(envelope);
+  const operation = envelope.operation?.name;
   const phrase = reason === undefined ? {} : { reason: reasonPhrase(reason) };
   // As recorded from Azure, a fault of HEAD has no Content-Type: with one, a client would try to
   // parse the empty body.
@@ -254,17 +261,16 @@ export function envelopeOf(
 ): Envelope {
   const sent = request.headers["x-ms-client-request-id"];
   const isEchoed = sent !== undefined && sent.length <= clientRequestIdUnitsMax;
-  const wallNow = clock.wall();
-  const header = (wanted: string) => request.headers[wanted];
   return {
     requestId,
     clientRequestId: isEchoed ? sent : undefined,
     version,
     server: serverNames[api ?? name],
-    wallNow,
+    wallNow: clock.wall(),
     head: request.method === "HEAD",
     dialect,
-    requestInfo: { header, target: request.target, version, operation, requestId, wallNow },
+    request,
+    operation,
   };
 }
 

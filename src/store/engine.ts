@@ -39,6 +39,9 @@ export interface StateReader extends StateFacts {
 }
 
 export interface StateView extends StateReader {
+  /** Store time of the first snapshot on this view, which later ones share, because reading the
+   *  clock takes 3 % of the CPU time of a Get Blob. */
+  snapshotTime?: Ticks;
   close(): void;
 }
 

@@ -93,6 +93,7 @@ export class OpenViews {
 
 class OpenView implements StateView {
   readonly endsAt: Ticks;
+  snapshotTime?: Ticks;
   readonly #view: StateView;
   readonly #views: OpenViews;
   isClosed = false;

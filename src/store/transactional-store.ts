@@ -430,7 +430,8 @@ export class Transactions {
     }
     const view = await (isUnlimited ? openUnlimited() : open());
     try {
-      const done = work(new SnapshotView(view, nextTicks(view)));
+      const now = (view.snapshotTime ??= nextTicks(view));
+      const done = work(new SnapshotView(view, now));
       return done instanceof Promise ? await done : done;
     } finally {
       view.close();

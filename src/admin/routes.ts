@@ -8,12 +8,10 @@ import { decodePercent } from "../protocol/names.ts";
 /** The segments of a path that matched `:name`, by name. */
 export type PathValues = Readonly<Record<string, string>>;
 
-/**
- * Who may call a route. `open`: everyone. `account`: an account key suffices, and the route sees
- * only the accounts that the caller administers. `principal`: as `account`, and principals, to
- * which the route returns only what their roles allow. `server`: the admin token only. `metrics`:
- * as `server`, but without a login on a loopback address.
- */
+/** Who may call a route. `open`: everyone. `account`: an account key suffices, and the route sees
+ *  only the accounts that the caller administers. `principal`: as `account`, and principals, to
+ *  which the route returns only what their roles allow. `server`: the admin token only. `metrics`:
+ *  as `server`, but without a login on a loopback address. */
 export type Access = "open" | "account" | "principal" | "server" | "metrics";
 
 interface RouteBase {

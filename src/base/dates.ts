@@ -159,10 +159,8 @@ interface CivilDate {
 
 const yearMax = 9999;
 
-/**
- * The conversion counts years from March, so that the leap day is the last day of a year. Day 0 of
- * this count is 0000-03-01; 0001-01-01 is its day 306.
- */
+/** The conversion counts years from March, so that the leap day is the last day of a year. Day 0 of
+ *  this count is 0000-03-01; 0001-01-01 is its day 306. */
 const daysBeforeEpoch = 306;
 /** Days in 400 years, after which the calendar repeats. */
 const daysPerEra = 146_097;

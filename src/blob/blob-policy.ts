@@ -12,7 +12,7 @@ import { checkPath } from "./tree/find-path.ts";
 import { feedContainer } from "./change-feed/feed-records.ts";
 import { archive, checkTierConditions, type TierConditions } from "./tier/rehydration.ts";
 
-/** Rules that every operation on a blob declares, besides target, lease and conditions.
+/** Rules that every operation on a blob declares in `policy`, besides target, lease and conditions.
  *  `checkBlobPolicy` enforces them. */
 export interface BlobPolicy {
   /** What the operation does with the blob. `read`: returns bytes, so it fails on an archived blob.
@@ -27,12 +27,13 @@ export interface BlobPolicy {
   readonly pendingCopy: "reject" | "allow";
   /** `match`: the request must have the customer-provided key with which the blob is encrypted. */
   readonly clientKey: "match" | "none";
-  /** What a change by the operation counts as in the event log. */
+  /** The name under which the event log records a change by the operation. */
   readonly event: BlobApi;
   /** Set for Incremental Copy Blob alone: no other operation may write the blobs that it creates;
    *  clients read their snapshots. */
   readonly incrementalCopy?: true;
-  /** `reject`: the operation fails on directories of hierarchical accounts. */
+  /** `reject`: the operation fails on directories of hierarchical accounts. `recreate` (Put Blob):
+   *  it may replace a directory by one, if its metadata has the folder mark. */
   readonly directories?: "reject" | "recreate";
   /** `directory`: on flat accounts the operation treats the empty name, and a name that is only the
    *  common prefix of other names, as a directory that exists. */
@@ -104,7 +105,7 @@ export function checkBlobPolicy(context: BlobContext): Result<void> {
   return decrypted.ok ? checkArchived(policy, target) : decrypted;
 }
 
-/** Only the server writes the change feed. */
+/** Rejects writes to the container of the change feed, which only the server writes. */
 export function checkWritable({ operation, address }: BlobContext): Result<void> {
   const isRejected = address.container === feedContainer && operation.effect === "writes";
   return isRejected ? fail("InsufficientAccountPermissions") : passed;
@@ -158,7 +159,7 @@ function checkClientKey(
   const encryption = inputWithRole(operation, input, "encryption");
   if (encryption === undefined) throw new Error(`${operation.name} has no encryption parameter`);
   const same = compareKeys(target.keySha256, encryption.clientKey?.sha256);
-  // Reads need no scope: its key is known to the service.
+  // A read need not name the encryption scope of the blob: the server has the key of the scope.
   if (!same.ok || target.keySha256 !== undefined || operation.effect === "reads") return same;
   const { container } = scope as ContainerScope;
   return compareScopes(target.encryptionScope, encryption, container);

@@ -33,7 +33,7 @@ const eventTypes = {
   AbortCopyBlob: "BlobPropertiesUpdated",
   SnapshotBlob: "BlobSnapshotCreated",
   SetBlobTier: "BlobTierChanged",
-  // The Data Lake API.
+  // Operations of the Data Lake API.
   CreateFile: "BlobCreated",
   CreateDirectory: "DirectoryCreated",
   FlushWithClose: "BlobCreated",
@@ -49,7 +49,8 @@ type Api = keyof typeof eventTypes;
  *  reply says it (`DecidedEvent`). */
 export type BlobApi = Api | "none" | "decided";
 
-/** What a decision counts as, in `event` of its reply. */
+/** The event of one decision, in `event` of its reply. Used where the operation alone does not
+ *  determine the event. */
 export interface DecidedEvent {
   readonly api: Api;
   /** `each`: the event of each blob that the effects write or delete, written blobs with this
@@ -63,16 +64,17 @@ export interface DecidedEvent {
 
 type BlobChange = DecidedChange<BlobAddress>;
 
-/** The events of a decision, which are written in its transaction. Called only for accounts with an
- *  event log. */
+/** Returns the effects that append the events of a decision to the event log, in the same
+ *  transaction. `operation/` calls it through `blob/service.ts`, only for accounts with an event
+ *  log. */
 export function blobEvents(change: BlobChange): readonly Effect[] {
   const { account } = change.scope as ContainerScope;
   const events = eventsIn(change).map((event) => logEvent(account.id, event));
   return [...events, ...rehydrationJob(change)];
 }
 
-/** The job whose event is the end of a rehydration that the change begins. Only the event: the tier
- *  follows from the time (`afterRehydration`). */
+/** The job that writes an event when a rehydration that this change begins has ended. It does not
+ *  write the blob: reads compute the new tier from the time (`afterRehydration`). */
 function rehydrationJob({ reply, before, scope }: BlobChange): readonly Effect[] {
   const decided = reply.event as DecidedEvent | undefined;
   const after = (reply.put as BlobRecord | undefined) ?? decided?.record;
@@ -89,7 +91,7 @@ function eventsIn(change: BlobChange): readonly EventRecord[] {
   const api = declared === "decided" ? (decided?.api ?? "none") : declared;
   const after = (reply.put as BlobRecord | undefined) ?? decided?.record;
   const isChange = after !== undefined || reply.remove === true || hasEffects(reply);
-  // An asynchronous copy is an event when it completes.
+  // An asynchronous copy causes its event when it completes.
   if (api === "none" || !isChange || after?.copy?.status === "pending") return [];
   if (decided?.of === "each") return eventsOfEffects(change, api);
   const before = change.before as BlobRecord | undefined;
@@ -230,7 +232,7 @@ async function findContainer(view: RecordView, id: bigint): Promise<ContainerNam
 
 type Details = Pick<EventRecord, "previous" | "updated" | "tags" | "asyncOperation">;
 
-/** What has changed, as far as the change feed shows it. */
+/** The changed properties and tags with old and new values, for the change feed. */
 function detailsOf(
   change: BlobChange,
   before: BlobRecord | undefined,

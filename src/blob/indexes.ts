@@ -8,8 +8,9 @@ import {
 } from "../encoding/table.ts";
 import type { BlobRecord } from "./records.ts";
 
-/** Index tables whose entries are derived from container and blob records. `operation/apply.ts`
- *  updates them with every write of a record. */
+/** Index tables whose entries are derived from container and blob records: searches by tags,
+ *  lookups by id and protection of containers read them. `operation/apply.ts` updates them with
+ *  every write of a record. */
 
 export interface TagKey {
   readonly container: bigint;
@@ -72,8 +73,8 @@ interface Hold {
   readonly until?: bigint | undefined;
 }
 
-/** Legal holds and immutability policies of the blobs in a container. They prevent the deletion of
- *  the container. `below` is the rest of the blob's key. */
+/** Legal holds and immutability policies of the blobs in a container, for which the container
+ *  cannot be deleted. `below` is the rest of the blob's key after the container. */
 export const holds = defineIndex<{ container: bigint; below: readonly KeyPart[] }, Hold>({
   name: "holds",
   tag: 0x2a,
@@ -108,7 +109,6 @@ export function tagEntries(
   });
 }
 
-/** The entry of a directory in `directoryNames`. */
 export function directoryNameEntries(
   { directory: id }: BlobRecord,
   parts: () => readonly KeyPart[],
@@ -119,7 +119,6 @@ export function directoryNameEntries(
   return [{ key: directoryNames.key({ id }), value }];
 }
 
-/** The entry of a container in `containerNames`. */
 export function containerNameEntries(
   id: bigint,
   [account, name]: readonly KeyPart[],
@@ -129,7 +128,6 @@ export function containerNameEntries(
   return [{ key, value: containerNames.codec.encode(record) }];
 }
 
-/** The entry of a protected blob in the index of holds; none for other blobs. */
 export function holdEntries(
   { legalHold, immutability }: BlobRecord,
   parts: () => readonly KeyPart[],

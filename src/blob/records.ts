@@ -29,6 +29,8 @@ import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import type { ClearedRange } from "./page/cleared-ranges.ts";
 import { checkProtection } from "./protection/protection.ts";
 
+/** The stored records and tables of the Blob service. */
+
 /** Whether a blob has expired and must be treated as absent; a reclaim job removes its record
  *  later. A legal hold or immutability policy defers the expiry. */
 export function isExpired(record: BlobRecord, now: Ticks): boolean {
@@ -43,7 +45,7 @@ export function blobBytes({ content, metadata }: BlobRecord): number {
   return content.length + metadataBytes(metadata);
 }
 
-/** The same for the data in the record of an upload. */
+/** The bytes of appended data in the record of an upload that count against the quota. */
 export function uploadBytes({ inline = [] }: UploadRecord): number {
   return inline.reduce((sum, { source }) => sum + source.bytes.length, 0);
 }
@@ -51,7 +53,6 @@ export function uploadBytes({ inline = [] }: UploadRecord): number {
 type PublicAccess = "container" | "blob";
 export type BlobType = "BlockBlob" | "AppendBlob" | "PageBlob";
 
-/** The stored record of a container. */
 export interface ContainerRecord {
   /** Part of the keys of the container's blobs, so that deleting or renaming the container changes
    *  only this record. */
@@ -65,7 +66,7 @@ export interface ContainerRecord {
   readonly denyEncryptionScopeOverride?: boolean | undefined;
 }
 
-/** A soft-deleted container. */
+/** The stored record of a soft-deleted container. */
 export interface DeletedContainerRecord extends ContainerRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
@@ -104,7 +105,6 @@ export interface BlobRecord {
   readonly committedBlockCount?: number | undefined;
   /** Append blobs: whether the blob is sealed and accepts no further appends. */
   readonly sealed?: true | undefined;
-  /** The last copy to this blob. */
   readonly copy?: CopyState | undefined;
   /** Set on the target of incremental copies, of which clients can read only the snapshots. */
   readonly incrementalCopy?: true | undefined;
@@ -145,7 +145,6 @@ export interface ImmutabilityPolicy {
   readonly mode: "unlocked" | "locked";
 }
 
-/** The state of the last copy to a blob. */
 export interface CopyState {
   readonly id: string;
   /** URL of the source without the signature. */
@@ -176,7 +175,7 @@ export interface UploadRecord {
   readonly touched: Ticks;
   /** Small appended data, which costs no record of its own; undefined if `blocks` has all of it. */
   readonly inline?: readonly InlineAppend[] | undefined;
-  /** Beside `inline` there is data in `blocks`. */
+  /** Set if there is data in `blocks` beside `inline`. */
   readonly hasBlocks?: true | undefined;
   /** The lease of a blob that has only these blocks; the blob that they become takes it over. */
   readonly lease?: Lease | undefined;
@@ -184,17 +183,17 @@ export interface UploadRecord {
 
 /** Data that was appended and not flushed. */
 export interface InlineAppend {
-  /** Has the same form as the id of a block with appended data (`appendedId`). */
+  /** An id of the same form as that of a block with appended data (`appendedId`). */
   readonly id: string;
   readonly position: number;
   readonly source: BytesSource;
 }
 
-/** An uncommitted block. */
 interface BlockRecord {
   readonly content: ContentRef;
   readonly keySha256?: Uint8Array | undefined;
-  /** Undefined without one, and in blocks of earlier versions of this server. */
+  /** The encryption scope; undefined without one, and in blocks that earlier releases of this
+   *  server wrote. */
   readonly encryptionScope?: string | undefined;
   /** For data that the Data Lake API appended: its position in the file. Undefined for blocks. */
   readonly position?: number | undefined;
@@ -319,8 +318,8 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
     jobKinds: ["blob-expiry"],
     scopeOf: ([container, name]) => [container as bigint, name as string],
     ends: ({ expiresAt }) => expiresAt,
-    // While a legal hold or immutability policy keeps the blob, the job runs again once a day: a
-    // hold has no end time.
+    // A job for an expired blob that a legal hold or immutability policy keeps runs again once a
+    // day: a hold has no end time.
     postponedTo: (record, now) => (isExpired(record, now) ? undefined : now + ticksPerDay),
     keyPartsOf: (scope) => scope,
   },
@@ -378,7 +377,7 @@ export const uploads = defineTable<BlobKey, UploadRecord>({
   defines: { id: "upload" },
   hasLease: true,
   countedBytes: uploadBytes,
-  // Appended data has a job for all uploads of a directory instead (`blob-uploads`).
+  // Uploads of appended data have one job for all uploads of a directory instead (`blob-uploads`).
   period: {
     jobKinds: ["blob-upload"],
     scopeOf: ([container, name], { id }) => [container as bigint, name as string, id],
@@ -388,7 +387,6 @@ export const uploads = defineTable<BlobKey, UploadRecord>({
   },
 });
 
-/** Number of uncommitted blocks of an upload. */
 export const blockCount = defineCounter({
   name: "blocks of upload",
   tag: 0x26,
@@ -416,7 +414,8 @@ export const blobTables: readonly AnyTable[] = [
   anyTable(generations),
   anyTable(uploads),
   anyTable(blocks),
-  // The log has the events of all services. It is removed together with the blobs of an account.
+  // The event log, which has the events of all services, is removed together with the blobs of an
+  // account.
   anyTable(eventLog),
   anyTable(eventLogTrims),
   anyTable(feedStates),

@@ -56,6 +56,9 @@ import { pageCandidates } from "./website/page-candidates.ts";
 import { snapshotTime } from "../operation/common-params.ts";
 import { checkBlobName, checkContainerName } from "../protocol/names.ts";
 
+/** Finds and loads what a request of the Blob or Data Lake API addresses, before the operation
+ *  decides. */
+
 /** What a URL of the Blob or Data Lake API addresses. Names are empty if the URL does not contain
  *  them. */
 export interface BlobAddress extends Address {
@@ -69,7 +72,7 @@ export interface BlobAddress extends Address {
 /** The scope of operations on blobs. `key` is where the addressed blob is stored. */
 export interface ContainerScope extends AccountScope, PathScope {
   readonly container: ContainerRecord;
-  /** Set if the URL names the container, but not the account, which has the same name. */
+  /** Set if the URL lacks the account name and the first name in it is that of the container. */
   readonly isAccountOmitted?: true;
   /** The uncommitted blocks of a name without a blob; undefined if the operation does not depend on
    *  them. */
@@ -78,7 +81,7 @@ export interface ContainerScope extends AccountScope, PathScope {
 
 /** The scope of a page of the account's static website. */
 interface PageScope extends AccountScope {
-  /** Whether the requested page does not exist, so that the target is the error document. */
+  /** Whether the requested page does not exist, so that the target is the site's error document. */
   readonly missing: boolean;
 }
 
@@ -108,7 +111,7 @@ async function loadContainer(
 
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const loaded = loadNamed(view, request);
-  // Undefined if the blob is the source of a copy or rename.
+  // Undefined if the blob is loaded as the source of a copy or rename.
   const { operation: selected } = request;
   const needsKind = selected === undefined || selected.permission.reachesBelow !== undefined;
   if (needsKind) return mapAwaitable(loaded, withKind);
@@ -181,7 +184,8 @@ async function loadWithoutAccount(
   return { ...there, scope, address: moved };
 }
 
-/** Synchronous if the store is, because most requests to blobs run through here. */
+/** Loads the target by its path. Synchronous if the store is, because most requests to blobs run
+ *  through here and each promise costs time. */
 function loadPath(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { address } = request;
   return mapAwaitable(loadAccount(view, request), (account) => {
@@ -262,7 +266,7 @@ function treatsAsBlob({ policy }: Operation): boolean {
   return (policy as BlobPolicy).uncommitted !== undefined;
 }
 
-/** What is loaded for a name without a blob: its uncommitted blocks, and their lease. */
+/** The loaded resource for a name without a blob: its uncommitted blocks, and their lease. */
 function withUpload(
   scope: ContainerScope,
   { live }: UploadLookup,
@@ -276,8 +280,8 @@ function withUpload(
   return { ...loaded, access, target: isTarget ? uncommittedBlob(live) : undefined };
 }
 
-/** Uncommitted blocks have no access control list: that of their directory decides, as when they
- *  were created. */
+/** The access control list that applies to uncommitted blocks, which have none: that of their
+ *  directory, as when they were created. */
 function uncommittedAccess(
   { access }: LoadedResource,
   scope: ContainerScope,
@@ -297,14 +301,14 @@ function uncommittedBlob({ touched, lease }: UploadRecord): BlobRecord {
   return { ...fields, content: emptyContent, headers: {}, metadata: [] };
 }
 
-/** Tells the client the type of the existing path: Hadoop treats an existing directory that it
- *  wants to create as a success. */
+/** A detail of the fault for an existing path: its type. Hadoop treats an existing directory that
+ *  it wants to create as a success. */
 function existingType(target: object, { hierarchicalNamespace }: Features): FaultDetail {
   if (hierarchicalNamespace !== true) return {};
   return { headers: { "x-ms-existing-resource-type": resourceType(target as BlobRecord) } };
 }
 
-/** On flat accounts a name has no parents. */
+/** The parents of a name on a flat account: none. */
 const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;
 
 export function isHierarchical({ account }: AccountScope): boolean {
@@ -406,13 +410,14 @@ export const resources = { service, container: containerResource, blob: blobReso
 
 const rootContainer = "$root";
 
-/** Recorded: the service treats a backslash as a slash, even if it was escaped. Both APIs do, so
- *  that they reach the same paths. */
+/** Replaces backslashes. Recorded: the service treats a backslash as a slash, even if it was
+ *  escaped. The Blob and the Data Lake API both do, so that they reach the same paths. */
 export function withSlashes(path: string): string {
   return path.includes("\\") ? path.replaceAll("\\", "/") : path;
 }
 
-/** `/`, `/container?restype=container`, `/container/blob`, and `/blob` in the root container. */
+/** Finds what a URL path of the Blob API addresses: `/`, `/container?restype=container`,
+ *  `/container/blob`, or `/blob` in the root container. */
 export function identify(asWritten: string, query: QueryReader): Result<BlobAddress> {
   const times = parseTimes(query);
   if (!times.ok) return times;
@@ -426,7 +431,7 @@ export function identify(asWritten: string, query: QueryReader): Result<BlobAddr
     const named = checkContainerName(first);
     return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
   }
-  // Recorded: the name of a container ends without a slash.
+  // Recorded: a URL of a container has no slash at its end.
   if (rest === "" && slash >= 0) return fail("InvalidUri");
   const container = rest === "" ? rootContainer : first;
   const blob = rest === "" ? first : rest;

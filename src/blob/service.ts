@@ -11,7 +11,7 @@ import { operations } from "./operations.ts";
 import { identify, signedName, resources, type BlobAddress } from "./resources.ts";
 import { identifyPage } from "./website/get-page.ts";
 
-/** Records that one step of a reclaim job reads, so that its transaction stays short. */
+/** Most records that one step of a reclaim job reads, so that its transaction stays short. */
 const scannedMax = 500;
 
 /** Removes the uploads with appended data of one directory whose period has ended: all that were
@@ -39,7 +39,7 @@ const expireUploads: ReclaimHandler = async (view, [container, from]) => {
 
 const removeExpiredBlob = removeExpired(anyTable(blobs));
 
-/** Removes a blob that has expired, which is an event as its deletion would be. */
+/** Reclaim job of an expired blob: removes it, with the same event as a deletion. */
 const expireBlob: ReclaimHandler = async (view, scope) => {
   const removed = await removeExpiredBlob(view, scope);
   if (removed.removals === undefined) return removed;
@@ -50,8 +50,8 @@ const expireBlob: ReclaimHandler = async (view, scope) => {
   return { ...removed, appends };
 };
 
-/** The end of a rehydration is an event. The blob may have been written since: then its record has
- *  the time of the end. */
+/** Reclaim job that writes the event of an ended rehydration. If the blob was written since, its
+ *  record no longer has `due`, and there is no event. */
 const endRehydration: ReclaimHandler = async (view, [container, name, due]) => {
   const key = { container: container as bigint, name: name as string };
   const record = await view.get(blobs, key);
@@ -80,7 +80,7 @@ export const blobService: Service = {
 /** The listener of the blob service that received a request. */
 export type BlobPort = "blob" | "dfs";
 
-/** The parts of a request that decide its API. */
+/** The parts of a request by which `isPathRequest` tells the Blob API from the Data Lake API. */
 interface SentRequest {
   readonly method: string;
   /** Path and query as sent. */
@@ -89,7 +89,7 @@ interface SentRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Query parameters that only one of the two APIs has. */
+/** Query parameters that only the Blob API has, or only the Data Lake API. */
 const blobQuery = /[?&](?:comp|restype|snapshot|versionid)=/i;
 const dfsQuery = /[?&](?:resource|action|recursive|mode)=/i;
 
@@ -103,8 +103,8 @@ function apiOfHost(host: string | undefined): BlobPort | undefined {
 }
 
 /** Whether a request is one of the Data Lake API. Clients that address a server by IP send requests
- *  of both APIs to one port, so the host name or else the listener decides only if the request does
- *  not. */
+ *  of both APIs to one port. Host name and listener therefore count only if parameters, headers and
+ *  method fit both APIs. */
 export function isPathRequest(request: SentRequest, port: BlobPort): boolean {
   const { method, target, headers } = request;
   const listener = apiOfHost(headers["host"]) ?? port;

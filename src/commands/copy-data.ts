@@ -31,12 +31,10 @@ export interface CopyReport {
 
 const storeIdBytes = 16;
 
-/**
- * Copies a store: contents first, so that no record ever refers to missing bytes, then records.
- * Then compares every byte and record with the source. The mark of the copy in the target
- * (`data/copy-mark.ts`) is removed last: until then no server opens the target, and an interrupted
- * copy continues from the mark.
- */
+/** Copies a store: contents first, so that no record ever refers to missing bytes, then records.
+ *  Then compares every byte and record with the source. The mark of the copy in the target
+ *  (`data/copy-mark.ts`) is removed last: until then no server opens the target, and an interrupted
+ *  copy continues from the mark. */
 export async function copyData(options: CopyOptions): Promise<CopyReport> {
   const { from, to, random, progress } = options;
   const sequence = await sequenceOf(from.store);

@@ -34,12 +34,10 @@ interface BackupReport {
   readonly linkedExtents: number;
 }
 
-/**
- * Copies one consistent state of a data folder while servers use it: first all records of one
- * snapshot, then every extent they refer to. Extents are append-only, and none is deleted while
- * this process is registered as a user of the folder, so the copy contains every referenced byte.
- * The target gets its final name after everything is flushed.
- */
+/** Copies one consistent state of a data folder while servers use it: first all records of one
+ *  snapshot, then every extent they refer to. Extents are append-only, and none is deleted while
+ *  this process is registered as a user of the folder, so the copy contains every referenced byte.
+ *  The target gets its final name after everything is flushed. */
 export async function backupFolder(options: BackupOptions): Promise<BackupReport> {
   const { location, to, base, progress = noProgress } = options;
   checkTarget(to);

@@ -40,10 +40,8 @@ interface FileAccessPolicy<Input> {
 
 export type FileOperation = Operation & FileAccessPolicy<object>;
 
-/**
- * Declares a REST operation on a file or directory. The lock state is checked in the transaction
- * that executes the operation, before its decision, which therefore knows nothing of locks.
- */
+/** Declares a REST operation on a file or directory. The lock state is checked in the transaction
+ *  that executes the operation, before its decision, which therefore knows nothing of locks. */
 export function fileOperation<
   const N extends "file" | "directory" | "entry",
   const T extends TargetPolicy,

@@ -7,11 +7,9 @@ import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
 /** A server opens about 30 for its listeners, files and threads; the others are for connections. */
 const freeDescriptorsMin = 64;
 
-/**
- * Throws `StartRefused` if the limit on file descriptors leaves too few for a server. Checked
- * before anything is opened: Node.js from 22 on ends with a segmentation fault, without a message,
- * if there is none left for the event loop of a new thread.
- */
+/** Throws `StartRefused` if the limit on file descriptors leaves too few for a server. Checked
+ *  before anything is opened: Node.js from 22 on ends with a segmentation fault, without a message,
+ *  if there is none left for the event loop of a new thread. */
 export function expectFreeDescriptors(): void {
   const opened: number[] = [];
   try {

@@ -36,11 +36,9 @@ export function realClock(): Clock {
 const suspendCheckTicks = ticksPerSecond;
 const suspendStepTicks = ticksPerSecond / 10n;
 
-/**
- * `process.hrtime` stops while the machine is suspended, the uptime does not. Their difference is
- * the time spent suspended. It is read about once per second and rounded to 0.1 s, because the
- * uptime has a resolution of 10 ms and all processes of a boot must agree.
- */
+/** `process.hrtime` stops while the machine is suspended, the uptime does not. Their difference is
+ *  the time spent suspended. It is read about once per second and rounded to 0.1 s, because the
+ *  uptime has a resolution of 10 ms and all processes of a boot must agree. */
 export function countSuspendedTime(awake: () => Ticks, uptimeSeconds: () => number): () => Ticks {
   let suspended = 0n;
   let checkAt: Ticks | undefined;

@@ -92,13 +92,11 @@ const freePart = 1 / 16;
 /** Age from which the counter is read again, because other processes may have written. */
 const readingTicksMax = ticksPerSecond;
 
-/**
- * Admits writes to accounts with a quota. A transaction must not read the counter of its account
- * with validation: then all writes to the account would conflict with each other. Most writes are
- * therefore admitted from a recent reading; others read the counter without validation. Only if
- * the free bytes are few, compared with what this process writes, the read is validated, which
- * makes the decision exact.
- */
+/** Admits writes to accounts with a quota. A transaction must not read the counter of its account
+ *  with validation: then all writes to the account would conflict with each other. Most writes are
+ *  therefore admitted from a recent reading; others read the counter without validation. Only if
+ *  the free bytes are few, compared with what this process writes, the read is validated, which
+ *  makes the decision exact. */
 export class Quotas {
   readonly #gauges = new Map<bigint, Gauge>();
   readonly #admitted = new Map<object, Admitted>();

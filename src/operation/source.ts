@@ -37,11 +37,9 @@ export interface FetchedProperties {
   readonly tags?: Tags | undefined;
 }
 
-/**
- * The source of a copy. A source in the same service of this server is read by `reads`, in the
- * transaction of the copy. Any other source was requested before the transaction: its bytes are in
- * `received`, or a transfer job will fetch them.
- */
+/** The source of a copy. A source in the same service of this server is read by `reads`, in the
+ *  transaction of the copy. Any other source was requested before the transaction: its bytes are in
+ *  `received`, or a transfer job will fetch them. */
 export type CopySource = OwnSource | FetchedSource;
 
 /** A source in the same service of this server. */

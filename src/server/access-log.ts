@@ -22,11 +22,9 @@ interface AccessLogSink {
 const consoleBytesMax = 1024 * 1024;
 const closeMillisecondsMax = 1000;
 
-/**
- * Opens the access log. The lines of one event-loop iteration are written together. If the console
- * is slower than the server, lines are dropped instead of delaying requests; the next line that is
- * written says how many.
- */
+/** Opens the access log. The lines of one event-loop iteration are written together. If the console
+ *  is slower than the server, lines are dropped instead of delaying requests; the next line that is
+ *  written says how many. */
 export function openAccessLog(clock: Clock, sink: AccessLogSink = consoleSink()): AccessLog {
   let lines = "";
   let lineCount = 0;

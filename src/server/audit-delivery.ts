@@ -24,11 +24,9 @@ interface AuditDeliveryOptions {
   readonly log: Log;
 }
 
-/**
- * Sends lines to a target in the background, in order, and again until it has taken them. A target
- * that is down never delays a request: lines beyond the queue are dropped and counted, and the next
- * line that is sent says how many.
- */
+/** Sends lines to a target in the background, in order, and again until it has taken them. A target
+ *  that is down never delays a request: lines beyond the queue are dropped and counted, and the
+ *  next line that is sent says how many. */
 export class AuditDelivery {
   readonly #options: AuditDeliveryOptions;
   #queue: string[] = [];

@@ -155,10 +155,8 @@ export interface AuditFileOptions {
 const bufferedUnitsMax = 4 * 1024 * 1024;
 const closeMillisecondsMax = 5000;
 
-/**
- * Appends lines to a file in the background. A slow or full disk never delays the caller: lines
- * beyond the buffer are dropped, and the next line that is written says how many.
- */
+/** Appends lines to a file in the background. A slow or full disk never delays the caller: lines
+ *  beyond the buffer are dropped, and the next line that is written says how many. */
 export class AuditFile {
   readonly #options: AuditFileOptions;
   #handle: FileHandle | undefined;

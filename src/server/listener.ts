@@ -48,11 +48,9 @@ export interface Listener {
   unref(): void;
 }
 
-/**
- * How long a listener that stops leaves connections open. Every response that begins meanwhile
- * closes its connection and says so. A connection without a request is closed after the quiet
- * period: earlier, its client may just be sending one, which would be reset.
- */
+/** How long a listener that stops leaves connections open. Every response that begins meanwhile
+ *  closes its connection and says so. A connection without a request is closed after the quiet
+ *  period: earlier, its client may just be sending one, which would be reset. */
 export interface StopPace {
   readonly quietMilliseconds: number;
   /** Time for running requests; connections that are still open then are closed. */

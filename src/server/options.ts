@@ -207,11 +207,9 @@ function checkTogether(
   return problems;
 }
 
-/**
- * Options that are valid but probably a mistake. As in Azurite, `--oauth` without a certificate
- * starts and every bearer token is rejected; an error here would break command lines that work
- * there.
- */
+/** Options that are valid but probably a mistake. As in Azurite, `--oauth` without a certificate
+ *  starts and every bearer token is rejected; an error here would break command lines that work
+ *  there. */
 export function optionWarnings(
   { oauth, cert, https }: Options,
   spell: (name: string) => string = (name) => name,

@@ -223,11 +223,9 @@ interface Summary {
   count: number;
 }
 
-/**
- * Returns a log that writes lines with a `StoreUnavailable` error at most once per minute and
- * message, with the number of failures since the previous line and without the stack: on a full
- * disk every write fails, and the log may be on the same disk.
- */
+/** Returns a log that writes lines with a `StoreUnavailable` error at most once per minute and
+ *  message, with the number of failures since the previous line and without the stack: on a full
+ *  disk every write fails, and the log may be on the same disk. */
 export function summarizeUnavailable(log: Log, clock: Clock): Log {
   const summaries = new Map<string, Summary>();
   const report = (message: string, summary: Summary): void => {

@@ -135,11 +135,10 @@ export class CompoundRequest {
     return errorResponse(Status.insufficientResources);
   }
 
-  /**
-   * Sends an interim response for a request, after the responses to earlier requests of its
-   * compound: the client may need their handles to end the wait. Later requests of the compound run
-   * after this one ([MS-SMB2] 3.3.5.2.7.2). Returns the error status if the request must not wait.
-   */
+  /** Sends an interim response for a request, after the responses to earlier requests of its
+   *  compound: the client may need their handles to end the wait. Later requests of the compound
+   *  run after this one ([MS-SMB2] 3.3.5.2.7.2). Returns the error status if the request must not
+   *  wait. */
   #goAsync(lifetime: RequestLifetime, index: number): NtStatus | undefined {
     const element = this.#elements[index]!;
     const isLast = index === this.#elements.length - 1;

@@ -25,11 +25,9 @@ import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
 
-/**
- * The work of one frame of a connection. Frames run in order of arrival, one after the other.
- * Adjacent frames with `isParallel` run at the same time: clients send many READs and WRITEs, and a
- * WRITE waits for the disk.
- */
+/** The work of one frame of a connection. Frames run in order of arrival, one after the other.
+ *  Adjacent frames with `isParallel` run at the same time: clients send many READs and WRITEs, and
+ *  a WRITE waits for the disk. */
 interface Job {
   readonly isParallel: boolean;
   /** Upper bound of the bytes that the job holds in memory. */
@@ -117,11 +115,9 @@ export class RequestQueue {
 /** Upper bound of the window, from the lowest unused to the highest granted MessageId. */
 export const creditsMax = 8192;
 
-/**
- * The MessageIds a client may use: each once, in any order, from `low`, the lowest unused one, to
- * before `high`, the first not granted ([MS-SMB2] 3.3.1.1). One credit is one id. Example: with low
- * 5, high 9 and 6 used, the client may use 5, 7 and 8.
- */
+/** The MessageIds a client may use: each once, in any order, from `low`, the lowest unused one, to
+ *  before `high`, the first not granted ([MS-SMB2] 3.3.1.1). One credit is one id. Example: with
+ *  low 5, high 9 and 6 used, the client may use 5, 7 and 8. */
 export class SequenceWindow {
   #low = 0n;
   #high = 1n;

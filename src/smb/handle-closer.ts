@@ -28,14 +28,12 @@ const roundWeightMax = 256;
 /** Pause before handles that could not be closed are tried again, as long as the server runs. */
 const retryMilliseconds = 1000;
 
-/**
- * Closes handles without a CLOSE request: after LOGOFF, TREE_DISCONNECT, a lost connection or the
- * time-out of a durable handle. A session may have 65,536 handles, so they are closed in rounds
- * between which other requests run. Concurrent calls of `close` alternate. If the store fails, the
- * close is tried again later: no client is left that could do it, and the open would reject others.
- * If the process is killed between two rounds, another process removes its remaining opens
- * (`sweepHandles`).
- */
+/** Closes handles without a CLOSE request: after LOGOFF, TREE_DISCONNECT, a lost connection or the
+ *  time-out of a durable handle. A session may have 65,536 handles, so they are closed in rounds
+ *  between which other requests run. Concurrent calls of `close` alternate. If the store fails, the
+ *  close is tried again later: no client is left that could do it, and the open would reject
+ *  others. If the process is killed between two rounds, another process removes its remaining opens
+ *  (`sweepHandles`). */
 export class HandleCloser {
   readonly #server: SmbServerState;
   readonly #calls: CloseCall[] = [];

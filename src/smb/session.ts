@@ -104,13 +104,11 @@ export class Session {
 /** What a FileId refers to: an open of a file, directory or named pipe ([MS-SMB2] 3.3.1.10). */
 export type Handle = FileHandle | PipeHandle;
 
-/**
- * What happens to the handles of a session that ends. `close`: every handle is closed, because an
- * administrator ended the session or its authentication failed. `keep-durable`: durable handles
- * stay open so that the client can reconnect to them; all others are closed. This applies after a
- * lost connection, after LOGOFF, and if a new session of the same account names this one as its
- * PreviousSessionId.
- */
+/** What happens to the handles of a session that ends. `close`: every handle is closed, because an
+ *  administrator ended the session or its authentication failed. `keep-durable`: durable handles
+ *  stay open so that the client can reconnect to them; all others are closed. This applies after a
+ *  lost connection, after LOGOFF, and if a new session of the same account names this one as its
+ *  PreviousSessionId. */
 type HandleDisposition = "close" | "keep-durable";
 
 /** Ends a session with its channels, tree connects, pending requests and handles. */

@@ -1,11 +1,9 @@
 import { connectionTrafficBytesMax, smallTrafficBytesMax } from "./limits.ts";
 
-/**
- * The bytes that requests and responses of all connections hold in memory: of running requests an
- * upper bound, and responses that are not sent yet. A request of 120 bytes may ask for 8 MiB, and a
- * client may send 64 of them at once and not read the responses. While the total is above the
- * limit, further requests stay in the queues of their connections.
- */
+/** The bytes that requests and responses of all connections hold in memory: of running requests an
+ *  upper bound, and responses that are not sent yet. A request of 120 bytes may ask for 8 MiB, and
+ *  a client may send 64 of them at once and not read the responses. While the total is above the
+ *  limit, further requests stay in the queues of their connections. */
 export class ServerTraffic {
   readonly #bytesMax: number;
   #bytes = 0;

@@ -6,11 +6,9 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 import { formatDateTime, parseDateTime } from "./edm/edm.ts";
 
-/**
- * Encodes keys so that their bytes sort as the service sorts keys: by UTF-16 code units. CESU-8
- * encodes each unit of a surrogate pair by itself and keeps that order. UTF-8 does not: it sorts
- * characters beyond U+FFFF last.
- */
+/** Encodes keys so that their bytes sort as the service sorts keys: by UTF-16 code units. CESU-8
+ *  encodes each unit of a surrogate pair by itself and keeps that order. UTF-8 does not: it sorts
+ *  characters beyond U+FFFF last. */
 
 const surrogates = /[\uD800-\uDFFF]/;
 

@@ -10,12 +10,10 @@ const excessMin = 0.1;
 /** After this many periods all reports contain the effect of the last correction. */
 const effectPeriods = 2;
 
-/**
- * Evens out the load of the workers. The kernel gives a new connection to any worker that accepts
- * it, so that clients with few connections, which they keep, may all be served by one. A worker
- * whose load is above the average closes a part of its active connections after their next
- * response. The clients connect again, and a worker that is less busy accepts them.
- */
+/** Evens out the load of the workers. The kernel gives a new connection to any worker that accepts
+ *  it, so that clients with few connections, which they keep, may all be served by one. A worker
+ *  whose load is above the average closes a part of its active connections after their next
+ *  response. The clients connect again, and a worker that is less busy accepts them. */
 export class LoadBalance<Worker> {
   readonly #clock: Clock;
   readonly #loads = new Map<Worker, number>();

@@ -29,12 +29,10 @@ interface SocketHandle extends BoundSocket {
   readonly close: () => void;
 }
 
-/**
- * The sockets of a server with workers. They are bound here before the first worker starts, so that
- * all workers serve the same ports, also if a free port was chosen. This process neither listens on
- * them nor accepts: a port is closed until the first worker listens on the socket. From then on the
- * kernel keeps connections while no worker runs, and the next worker accepts them.
- */
+/** The sockets of a server with workers. They are bound here before the first worker starts, so
+ *  that all workers serve the same ports, also if a free port was chosen. This process neither
+ *  listens on them nor accepts: a port is closed until the first worker listens on the socket. From
+ *  then on the kernel keeps connections while no worker runs, and the next worker accepts them. */
 export class SharedSockets {
   /** The bound port numbers, by the name of the option. */
   readonly ports: Partial<Record<PortName, number>> = {};

@@ -102,11 +102,9 @@ const shortLivesMax = 5;
 const backOffMilliseconds = 100;
 const explorerLine = "Etagere explorer:";
 
-/**
- * Runs the worker processes of one server. All listen on the same sockets, and the kernel gives a
- * new connection to one of them. A worker that ends is replaced. The worker in slot 0, the main
- * worker, also serves SMB and the admin listener; if it ends, another worker takes its slot.
- */
+/** Runs the worker processes of one server. All listen on the same sockets, and the kernel gives a
+ *  new connection to one of them. A worker that ends is replaced. The worker in slot 0, the main
+ *  worker, also serves SMB and the admin listener; if it ends, another worker takes its slot. */
 class Supervisor {
   readonly #given: SupervisorOptions;
   readonly #sockets: SharedSockets;

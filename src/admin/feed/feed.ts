@@ -43,11 +43,9 @@ interface StreamOptions {
   readonly object: WatchedObject | undefined;
 }
 
-/**
- * The request feed, and the history that timelines show. The requests of this process are always
- * recorded, so that a page shows what happened before it was opened; those of other workers, and
- * what clients hold and wait for, while there are subscribers.
- */
+/** The request feed, and the history that timelines show. The requests of this process are always
+ *  recorded, so that a page shows what happened before it was opened; those of other workers, and
+ *  what clients hold and wait for, while there are subscribers. */
 export class Feed {
   readonly events = new Ring<FeedEvent>(eventsKeptMax);
   readonly reads = new Ring<FeedEvent>(readsKeptMax);

@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/**
- * Whether a page of another site possibly sent a request, according to `Sec-Fetch-Site` and
- * `Origin`. Requests with neither header are accepted: they come from programs other than browsers,
- * which do not send a user's cookies unasked.
- */
+/** Whether a page of another site possibly sent a request, according to `Sec-Fetch-Site` and
+ *  `Origin`. Requests with neither header are accepted: they come from programs other than
+ *  browsers, which do not send a user's cookies unasked. */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none") return true;
@@ -24,11 +22,9 @@ function hostOfOrigin(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1];
 }
 
-/**
- * Whether the host is an IP address or a name that cannot be registered in public DNS. Guards
- * against DNS rebinding: a page whose own name resolves to this server has the same origin as the
- * explorer, and only its host name differs.
- */
+/** Whether the host is an IP address or a name that cannot be registered in public DNS. Guards
+ *  against DNS rebinding: a page whose own name resolves to this server has the same origin as the
+ *  explorer, and only its host name differs. */
 export function isOwnHost(host: string | undefined): boolean {
   const name = hostName(host ?? "");
   return isIP(name) !== 0 || name === "localhost" || name.endsWith(".localhost");

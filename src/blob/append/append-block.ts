@@ -82,7 +82,7 @@ function appendReply({ target, received, input, version }: AppendContext) {
 
 const policy = { ...blobChange.policy, directories: "reject" } as const;
 
-/** The fields that the declarations of both operations share. */
+/** What the declarations of Append Block and Append Block From URL have in common. */
 const appending = {
   ...blobChange,
   params: { appendPosition, maxSize, encryption },
@@ -92,7 +92,7 @@ const appending = {
   success: { status: 201, headers: appendReplyHeaders },
 } as const;
 
-/** learn.microsoft.com/rest/api/storageservices/append-block */
+/** Appends the body to an append blob. learn.microsoft.com/rest/api/storageservices/append-block */
 export const appendBlock = operation({
   ...appending,
   name: "Append Block",
@@ -116,7 +116,8 @@ export const appendBlock = operation({
   decide: (context) => appendReply(context),
 });
 
-/** learn.microsoft.com/rest/api/storageservices/append-block-from-url */
+/** Append Block whose bytes are read from a URL.
+ *  learn.microsoft.com/rest/api/storageservices/append-block-from-url */
 export const appendBlockFromUrl = operation({
   ...appending,
   name: "Append Block From URL",

@@ -6,7 +6,8 @@ import { elementOf, joined, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 import { committedBlocks, findUpload, stagedBlocks } from "./read-blocks.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/get-block-list */
+/** Lists committed and uncommitted blocks of a blob.
+ *  learn.microsoft.com/rest/api/storageservices/get-block-list */
 export const getBlockList = operation({
   ...blobRead,
   name: "Get Block List",
@@ -45,8 +46,7 @@ export const getBlockList = operation({
   },
 });
 
-/** Whether the request is for only one of the two lists; without `blocklisttype` it is for the
- *  committed one. */
+/** Which of the two lists the request is for; without `blocklisttype` the committed one. */
 function chosenLists(type = "committed") {
   return { committedOnly: type === "committed", uncommittedOnly: type === "uncommitted" };
 }
@@ -56,7 +56,8 @@ interface ListedBlock {
   readonly length: number;
 }
 
-/** One piece per block would need more memory. */
+/** Blocks rendered into one piece of the response: a piece for each block would need more
+ *  memory. */
 const blocksPerPiece = 64;
 
 /** Renders the blocks batch by batch: a list may have 150,000 blocks, whose records would need more

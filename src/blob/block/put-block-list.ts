@@ -47,7 +47,8 @@ const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root, loop) => {
   return malformed ?? ok(entries);
 };
 
-/** Entries parsed or looked up per step, and its cost in units of event-loop time. */
+/** Entries of the block list that are parsed or looked up per step, and the cost of a step in units
+ *  of event-loop time (`base/loop-share.ts`). */
 const entriesPerStep = 512;
 const unitsPerStep = 64;
 
@@ -81,8 +82,8 @@ function readEntries(
  *  MiB. */
 const blockListBytesMax = 8 * 1024 * 1024;
 
-/** The bytes of a block and their encryption, which the request that commits the block must name
- *  too. */
+/** The bytes of a block, and how they are encrypted: Put Block List must name the same key or
+ *  scope. */
 interface KeyedPart extends ContentPart {
   /** SHA-256 of the customer-provided key with which the bytes are encrypted; undefined without
    *  one. */
@@ -94,7 +95,8 @@ interface KeyedPart extends ContentPart {
 
 type PartsById = ReadonlyMap<string, KeyedPart>;
 
-/** learn.microsoft.com/rest/api/storageservices/put-block-list */
+/** Makes blocks, in the order of the request's list, the content of a block blob.
+ *  learn.microsoft.com/rest/api/storageservices/put-block-list */
 export const putBlockList = operation({
   ...blobCreation,
   name: "Put Block List",
@@ -177,7 +179,8 @@ interface AvailableBlocks {
   readonly committed: PartsById;
 }
 
-/** Finds the block of each entry. An id may be repeated, but always with the same list. */
+/** Finds the block of each entry of the list. An id may be repeated, but always with the same
+ *  list. */
 async function chooseParts(
   loop: LoopShare,
   entries: readonly BlockListEntry[],

@@ -52,8 +52,8 @@ const blockId: Param<string> = {
   },
 };
 
-/** An upload's `touched` is not written again within this time, so that concurrent Put Block
- *  requests do not conflict. */
+/** Put Block writes `touched` of an upload at most once in this time. If every Put Block wrote it,
+ *  concurrent ones would conflict. */
 export const touchIntervalTicks = 3600n * ticksPerSecond;
 
 /** The permission of operations on blocks. For a new blob, a SAS with the permission to create
@@ -72,7 +72,7 @@ const stageReplyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
-/** The result of `reads` of the operations that send a block. */
+/** What Put Block reads about the upload that the new block is added to. */
 interface StagingState {
   readonly staged: UploadLookup;
   /** Whether the upload has an uncommitted block with the same id, which the new one replaces. */
@@ -93,14 +93,13 @@ export async function readStagingState(
   return { staged, replaces: block !== undefined, count };
 }
 
-/** The length of the uncommitted block that a new one with the same id replaces. */
+/** The length of the uncommitted block that a new one with the same id replaces, for the quota. */
 async function replacedBytes(view: RecordView, scope: UploadPlace, id: string): Promise<number> {
   const { live: upload } = await findUpload(view, scope);
   const block = upload && (await view.get(blocks, { upload: upload.id, id }));
   return block?.content.length ?? 0;
 }
 
-/** The part of the decision context that `stageBlock` uses. */
 interface StageBlockContext {
   readonly target: BlobRecord | undefined;
   readonly readResult: StagingState;
@@ -151,8 +150,8 @@ interface UploadOptions {
   readonly blockIdLength: number;
 }
 
-/** Returns the upload that a new block belongs to, and the effects that write it. Its record is
- *  written if it is new, or if its lifetime of a week must start again. */
+/** Returns the upload that a new block belongs to, and the effects that write the record of the
+ *  upload: if it is new, or if its lifetime of a week must start again. */
 export function openUpload(key: BlobKey, { stored, live }: UploadLookup, options: UploadOptions) {
   const { now, newId, blockIdLength } = options;
   if (live !== undefined) {
@@ -171,7 +170,7 @@ interface BlockRequest {
   readonly input: { readonly blockId: string };
 }
 
-/** The fields that the declarations of both operations share. */
+/** What the declarations of Put Block and Put Block From URL have in common. */
 const staging = {
   params: { blockId, encryption },
   permission: blockPermission,
@@ -188,7 +187,7 @@ const staging = {
     stageBlock(blobKey(context), { ...context, blockId: context.input.blockId }),
 } as const;
 
-/** learn.microsoft.com/rest/api/storageservices/put-block */
+/** Stores an uncommitted block of a blob. learn.microsoft.com/rest/api/storageservices/put-block */
 export const putBlock = operation({
   ...staging,
   name: "Put Block",
@@ -210,7 +209,8 @@ export const putBlock = operation({
   freedBytes: (view, { scope, input }) => replacedBytes(view, scope, input.blockId),
 });
 
-/** learn.microsoft.com/rest/api/storageservices/put-block-from-url */
+/** Put Block whose bytes are read from a URL.
+ *  learn.microsoft.com/rest/api/storageservices/put-block-from-url */
 export const putBlockFromUrl = operation({
   ...staging,
   name: "Put Block From URL",

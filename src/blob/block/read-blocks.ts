@@ -4,12 +4,12 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { blocks, uploadEnds, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 
-/** The upload of a blob: its uncommitted blocks or appended data, until they are committed or
- *  expire. */
+/** What was found of the upload of a blob. An upload has the uncommitted blocks or appended data,
+ *  until they are committed or expire a week after the last one. */
 export interface UploadLookup {
   /** The stored record, even if the upload has ended; undefined if there is none. */
   readonly stored: UploadRecord | undefined;
-  // The record, unless the upload has ended.
+  // The stored record; undefined if there is none or if the upload has ended.
   readonly live: UploadRecord | undefined;
 }
 
@@ -27,7 +27,7 @@ export function findUpload(view: RecordView, place: UploadPlace): Awaitable<Uplo
   });
 }
 
-/** As `findUpload`: the record, even if the upload has ended. */
+/** Returns the stored record of the upload of a blob, even if the upload has ended. */
 export function storedUpload(
   view: RecordView,
   { key, upload }: UploadPlace,
@@ -39,7 +39,6 @@ export function isLive(upload: UploadRecord, now: Ticks): boolean {
   return now < uploadEnds(upload);
 }
 
-/** An uncommitted block. */
 interface StagedBlock {
   readonly id: string;
   readonly length: number;
@@ -99,7 +98,7 @@ export async function* committedBlocks(
   if (last !== undefined) yield [last];
 }
 
-/** The slices of an uncommitted block. */
+/** The slices of the extents in which the bytes of an uncommitted block are stored. */
 export async function piecesOf(
   view: RecordView,
   content: ContentRef,

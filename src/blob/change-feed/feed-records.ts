@@ -12,12 +12,13 @@ import {
 import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 
-/** How far the change feed of an account is written. It changes in the transactions that write the
- *  blobs of the feed, so that each event is written exactly once. */
+/** How far the change feed of an account is written. The transaction that writes events to the
+ *  blobs of the feed also writes this record, so that each event is in the feed exactly once. */
 export interface FeedState {
-  /** Position of the last event in the feed; undefined before the first one. */
+  /** Position in the event log of the last event in the feed; undefined before the first one. */
   readonly cursor?: LogPosition | undefined;
-  /** Begin of the newest segment; undefined before the first one. */
+  /** Start of the newest segment, which has the events of one hour; undefined before the first
+   *  one. */
   readonly segment?: Ticks | undefined;
   /** Whether the newest segment is final, so that further events are in a later one. */
   readonly isFinal?: true | undefined;
@@ -40,7 +41,7 @@ export const feedContainer = "$blobchangefeed";
 const segmentSeconds = 3600;
 const segmentTicks = BigInt(segmentSeconds) * ticksPerSecond;
 
-/** Begin of the segment that a time is in. */
+/** Start of the segment (hour) that a time is in. */
 export function segmentOf(time: Ticks): Ticks {
   return time - (time % segmentTicks);
 }
@@ -61,10 +62,11 @@ export function manifestName(segment: Ticks): string {
   return `${indexPrefix}${pathOf(segment)}/meta.json`;
 }
 
-/** The range of the names of manifests. */
+/** Prefix of the names of all segment manifests. */
 export const manifestsPrefix = indexPrefix;
 
-/** The begin of the segment of a manifest; undefined for the placeholder and for other names. */
+/** The start of the segment that a manifest describes; undefined for the placeholder and for other
+ *  blobs. */
 export function segmentOfManifest(name: string): Ticks | undefined {
   const [year = "", month, day, hour = ""] = name.slice(indexPrefix.length).split("/");
   if (year === placeholderYear) return undefined;
@@ -73,7 +75,8 @@ export function segmentOfManifest(name: string): Ticks | undefined {
 
 const placeholderYear = "1601";
 
-/** Readers list the folders below the index, one per year, and skip this first one. */
+/** Name of the placeholder manifest of 1601. Readers list the folders below the index, one per
+ *  year, and skip the first. */
 export const placeholderName = `${indexPrefix}${placeholderYear}/01/01/0000/meta.json`;
 
 export const segmentsName = "meta/segments.json";
@@ -108,7 +111,7 @@ export function manifestOf(segment: Ticks, isFinal: boolean): string {
   });
 }
 
-/** The JSON that says up to which segment the feed can be read. */
+/** The JSON of `meta/segments.json`, which says up to which segment readers may read the feed. */
 export function segmentsOf(lastConsumable: Ticks, now: Ticks): string {
   return JSON.stringify({
     version: 0,
@@ -117,7 +120,8 @@ export function segmentsOf(lastConsumable: Ticks, now: Ticks): string {
   });
 }
 
-/** The records of the change feed: schema 5 of the service. Readers find fields by their names. */
+/** The Avro schema of the change feed's records: schema 5 of the service. Readers find fields by
+ *  their names. */
 
 const schemaVersion = 5;
 
@@ -209,15 +213,16 @@ const schema = JSON.stringify({
   ),
 });
 
-/** The first bytes of a chunk. */
+/** The header of a chunk, an Avro file; `marker` separates its blocks. */
 export function chunkHeader(marker: Uint8Array): Uint8Array {
   return avroHeader({ "avro.codec": "null", "avro.schema": schema }, marker);
 }
 
-/** Blocks of the service have 10 to 30 events; larger ones take less time to read. */
+/** Most events in an Avro block. The service's blocks have 10 to 30 events; larger ones are read
+ *  faster. */
 const blockEventsMax = 100;
 
-/** The events as blocks of a chunk. */
+/** Encodes events as Avro blocks to append to a chunk. */
 export function chunkBlocks(
   account: string,
   events: readonly LoggedEvent[],
@@ -257,10 +262,10 @@ function encodeData(encoder: AvroEncoder, event: EventRecord, sequencer: string)
   encoder.long(event.contentLength ?? 0);
   encoder.long(indexIn(blobTypes, event.blobType));
   encoder.nullable(versionId === undefined ? undefined : formatIso(versionId), asText);
-  // Containers have no versions here.
+  // The container's version: this server keeps no versions of containers.
   encoder.nullable(undefined, asText);
   encoder.nullable(tier, (value) => encoder.long(indexIn(tiers, value)));
-  // The service leaves the URL empty.
+  // The blob's URL, which the service leaves empty.
   encoder.text("");
   encoder.text(sequencer);
   encoder.nullable(event.previous, asTexts);
@@ -280,8 +285,8 @@ function encodeData(encoder: AvroEncoder, event: EventRecord, sequencer: string)
   encoder.map({}, asText);
 }
 
-/** The Data Lake API is not among the names of the feed. On flat accounts, which alone have a feed,
- *  its operations write and delete blobs. */
+/** Names that the change feed has for operations of the Data Lake API, which its schema lacks. Only
+ *  flat accounts have a feed; there these operations write and delete blobs. */
 const blobNames: Readonly<Record<string, string>> = {
   CreateFile: "PutBlob",
   CreateDirectory: "PutBlob",
@@ -293,7 +298,7 @@ function blobName(name: string): string {
   return blobNames[name] ?? name;
 }
 
-/** The index of a symbol; 0, which stands for an unspecified value, if there is no such symbol. */
+/** The index of a symbol of an Avro enumeration; 0 (unspecified) for an unknown symbol. */
 function indexIn(symbols: readonly string[], symbol: string | undefined): number {
   return Math.max(0, symbols.indexOf(symbol ?? ""));
 }

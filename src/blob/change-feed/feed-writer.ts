@@ -39,30 +39,29 @@ import {
   type FeedState,
 } from "./feed-records.ts";
 
-/** Most events that one transaction moves to the feed: a few milliseconds of work. */
+/** Most events of the log that one transaction writes to the feed: a few milliseconds of work. */
 const stepEventsMax = 500;
-/** A chunk that is as long as this is followed by another one. */
+/** Once a chunk has this length, the next events begin another chunk. */
 const chunkBytesMax = 64 * 1024 * 1024;
-/** How long after its end a segment is still written. Transactions that began before the end have
- *  committed by then. */
+/** How long after the end of its hour a segment still gets events. Transactions that began before
+ *  the end have committed by then. */
 const segmentGrace: Ticks = 15n * ticksPerSecond;
-/** Most blobs that one transaction of the retention deletes. */
+/** Most blobs of an expired segment that one transaction deletes. */
 const removalsMax = 200;
 
-/** The change feed of an account, in one state of the store. */
+/** The change feed of an account as one state of the store has it. */
 interface Feed {
   readonly account: AccountRecord;
   readonly days: number;
-  /** Undefined if nothing was written yet. */
+  /** Undefined if the feed has no blobs yet. */
   readonly state: FeedState | undefined;
   readonly now: Ticks;
 }
 
-/** Events that one transaction adds to a chunk. */
+/** Events that one transaction appends to a chunk. */
 interface Batch {
   readonly segment: Ticks;
   readonly chunk: number;
-  /** Whether the chunk is new. */
   readonly isFirst: boolean;
   /** The events of the log that are about blobs; others are skipped. */
   readonly events: readonly LoggedEvent[];
@@ -71,12 +70,13 @@ interface Batch {
   readonly to: LogPosition;
 }
 
-/** The change that a transaction makes to a feed; returns the new state. */
+/** The part of a transaction that changes the blobs of a feed; returns the new state of the
+ *  feed. */
 type FeedChange = (blobsOfFeed: FeedBlobs, state: FeedState) => Promise<FeedState>;
 
-/** Writes the events of accounts with a change feed to the container `$blobchangefeed`. Several
- *  processes may do so at the same time: the transaction that adds events to a chunk also moves the
- *  cursor, so each event is in the feed once. */
+/** Writes the events of accounts with a change feed to the container `$blobchangefeed`, called by
+ *  `FeedTask`. Several processes may do so at the same time: the transaction that adds events to a
+ *  chunk also moves the cursor, so each event is in the feed once. */
 export class FeedWriter {
   readonly #runtime: Runtime;
 
@@ -103,8 +103,8 @@ export class FeedWriter {
     return this.#removeExpired(account, feed);
   }
 
-  /** The next events of blobs, as far as they are in one segment; only `to` if all are of files;
-   *  undefined if there are none. */
+  /** Reads the next events of blobs that belong to one segment. Only `to` is set if all read events
+   *  are of files; undefined if there are no new events. */
   async #nextBatch(
     view: View,
     { account, state }: Feed,
@@ -200,7 +200,8 @@ export class FeedWriter {
     return undefined;
   }
 
-  /** Runs a change of the feed, unless another process has changed the feed since it was read. */
+  /** Runs `change` in a transaction; does nothing if another process has changed the feed since
+   *  `state` was read. */
   #change(account: string, { account: { id }, state }: Feed, change: FeedChange): Promise<boolean> {
     return runOnce(this.#runtime, {
       effect: "writes",
@@ -222,7 +223,7 @@ export class FeedWriter {
 
 const noState: FeedState = { chunk: 0 };
 
-/** Undefined if the account has no change feed. */
+/** Reads the feed of an account; undefined if the account has no change feed. */
 async function readFeed(view: View, name: string): Promise<Feed | undefined> {
   const value = await view.get(accounts.key(name));
   const account = value && accounts.codec.decode(value);
@@ -232,7 +233,7 @@ async function readFeed(view: View, name: string): Promise<Feed | undefined> {
   return { account, days, state: stored && feedStates.codec.decode(stored), now: view.now };
 }
 
-/** The segment of an event: that of its time, unless a later one was begun before. Transactions
+/** The segment for an event: that of its time, unless the feed has begun a later one. Transactions
  *  need not commit in the order of their times. */
 function segmentFor({ segment = 0n, isFinal }: FeedState, { event }: LoggedEvent): Ticks {
   const first = isFinal === true ? segmentEnd(segment) : segment;
@@ -272,7 +273,8 @@ async function finalise(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedS
   return { ...state, isFinal: true };
 }
 
-/** Ends a segment whose hour is over. All changes before its end can be read then. */
+/** Marks a segment whose hour is over as final: it gets no more events, so readers may read all of
+ *  it. */
 async function close(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedState> {
   const { segment } = state;
   if (segment === undefined) return state;
@@ -295,12 +297,13 @@ function consumableAt(segment: Ticks, events: readonly LoggedEvent[]): Ticks {
   return latest - (latest % ticksPerSecond) + ticksPerSecond;
 }
 
-/** The sync marker of a chunk. It follows from the name, so that a restart continues the chunk. */
+/** The sync marker between the Avro blocks of a chunk. It is derived from the name, so that a
+ *  restarted server can append to the chunk. */
 function markerOf(account: bigint, name: string): Uint8Array {
   return createHash("md5").update(`${account} ${name}`).digest();
 }
 
-/** The blobs of a feed in one transaction. */
+/** Reads and writes the blobs of one account's feed in one transaction. */
 class FeedBlobs {
   readonly effects: Effect[] = [];
   readonly now: Ticks;

@@ -10,7 +10,7 @@ interface FeedTaskOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process is the leader, which writes the feeds. */
+  /** Whether this process is the leader, the only one that writes the feeds. */
   readonly isLeader: () => Promise<boolean>;
 }
 
@@ -23,12 +23,14 @@ const idleMilliseconds = 15_000;
 const pauseFactor = 4;
 const pauseMillisecondsMin = 1;
 
-/** Writes the change feeds of all accounts while the server runs. */
+/** The background task that writes the change feeds of all accounts with `FeedWriter`.
+ *  `data/data-stores.ts` starts it. */
 export class FeedTask {
   readonly #options: FeedTaskOptions;
   readonly #writer: FeedWriter;
   readonly #unwatch: readonly (() => void)[];
-  /** Names of the accounts with a change feed; undefined if accounts have changed since. */
+  /** Names of the accounts with a change feed; undefined if they must be read again because an
+   *  account has changed. */
   #names: readonly string[] | undefined;
   #accountChanges = 0;
   #cancel = (): void => undefined;
@@ -56,7 +58,7 @@ export class FeedTask {
     this.#schedule(gatherMilliseconds);
   }
 
-  /** Writes all events that are committed now, whether or not this process is the leader. */
+  /** Writes all committed events now, whether or not this process is the leader: for tests. */
   async flush(): Promise<void> {
     for (const name of await this.#feeds()) while (await this.#writer.step(name));
   }

@@ -214,7 +214,7 @@ export const renameContainer = operation({
     return record && { key, record };
   },
   decide: ({ readResult, input, newETag, now, version }) => {
-    // Recorded: version 2021-06-08 accepts the lease id, others do not.
+    // Recorded: of all versions only 2021-06-08 accepts the source's lease id.
     if (input.sourceLeaseId !== undefined && version !== acceptsLeaseId) {
       return invalidQuery("comp", "rename");
     }

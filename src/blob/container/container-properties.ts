@@ -13,6 +13,8 @@ import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { leaseReply } from "../../protocol/lease-action.ts";
 
+/** Operations on properties of a container: metadata, access policies, lease. */
+
 const readPermission = {
   letters: "r",
   resourceType: "c",
@@ -126,7 +128,8 @@ export const setContainerAcl = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/lease-container */
+/** Declares the actions of Lease Container, which share one URL.
+ *  learn.microsoft.com/rest/api/storageservices/lease-container */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { restype: "container", comp: "lease" };
   return operation({

@@ -9,7 +9,6 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { every } from "../../protocol/roles/role.ts";
 import { operation } from "../resources.ts";
 
-/** Limit of the request body. */
 const requestBytesMax = 64 * 1024;
 /** As documented: a session lasts five minutes. */
 const sessionSeconds = 300n;

@@ -12,7 +12,7 @@ import type { NewBlob } from "../shared/create-blob.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
 import { archive, beginRehydration, pageTiers } from "../tier/rehydration.ts";
 
-/** Properties of a copy source that the copy takes over. */
+/** Properties of a copy source that the copy gets, too. */
 export interface SourceProperties {
   readonly type: BlobType;
   readonly headers: HttpHeaders;
@@ -44,7 +44,8 @@ interface CopyContext {
   readonly target: BlobRecord | undefined;
 }
 
-/** The record of the new blob. The caller adds `copy`, the state of the copy. */
+/** The record of the new blob, for all operations that copy. The caller adds `copy`, the state of
+ *  the copy. */
 export function copiedBlob(
   source: SourceProperties,
   options: CopyOptions,
@@ -72,7 +73,6 @@ export function copiedBlob(
   });
 }
 
-/** The fields of a record that the tier determines. */
 type TierFields = Pick<BlobRecord, "tier" | "rehydration">;
 
 /** The tier of a copy. An archived source can be copied only to an online tier; the copy is then

@@ -80,7 +80,7 @@ export const copyBlob = operation({
   },
 });
 
-/** A copy and its source. */
+/** The parts of a Copy Blob request that both kinds of copies, local and remote, depend on. */
 interface CopyRequest {
   readonly id: string;
   readonly source: CopySource;
@@ -140,8 +140,8 @@ function copyWithinServer(
   });
 }
 
-/** Whether the content of the source is encrypted with another key than the copy must be: the copy
- *  then shares it only until a transfer job has stored it again. */
+/** Whether the copy must be encrypted with another key than the source. The copy then shares the
+ *  content of the source only until a transfer job has stored it again with the right key. */
 function mustEncryptAgain(
   source: CopySource,
   { encryptionScope: oldScope, content }: BlobRecord,

@@ -25,7 +25,8 @@ import { copiedBlob, remoteSourceProperties, type SourceProperties } from "./cop
 import { tagOption } from "./copy-params.ts";
 import type { HttpHeaders } from "../../protocol/metadata.ts";
 
-/** The body of operations that read a whole blob from the URL of their source. */
+/** Body declaration of Put Blob From URL and Copy Blob From URL, whose bytes are a whole blob at a
+ *  URL. */
 const wholeSource: Omit<SourceBody, "lengthMax"> = {
   kind: "source",
   inlineBytesMax: inlineWholeBytesMax,
@@ -34,11 +35,12 @@ const wholeSource: Omit<SourceBody, "lengthMax"> = {
   md5Always: true,
 };
 
-/** The MD5 that the source must have. If it is sent, the response contains the MD5, otherwise the
- *  CRC64 (in older versions the MD5). The MD5 is stored in any case. */
+/** `x-ms-source-content-md5`: the MD5 that the source must have. A response to a request with it
+ *  has the MD5, any other the CRC64 (in older versions the MD5). The MD5 is stored in both
+ *  cases. */
 const sourceMd5 = header("x-ms-source-content-md5", text);
 
-/** The fields that the declarations of both operations share. */
+/** What the declarations of Put Blob From URL and Copy Blob From URL have in common. */
 const creationFromUrl = {
   ...blobCreation,
   namedResources: [copySource],
@@ -78,7 +80,7 @@ export const putBlobFromUrl = operation({
     if (!encryptedWith.ok) return encryptedWith;
     const sourceProperties = remoteSourceProperties(remoteSourceOf(source));
     const properties = chooseProperties(sourceProperties, input, received);
-    // Unlike Copy Blob, this may replace a blob of another type.
+    // Unlike Copy Blob, Put Blob From URL may replace a blob of another type.
     const replaced = target?.type === "BlockBlob" ? target : undefined;
     const blob = copiedBlob(properties, input, { ...context, target: replaced });
     if (!blob.ok) return blob;

@@ -15,7 +15,8 @@ import { copiedBlob } from "./copied-blob.ts";
 import { sourceConditions } from "../../operation/common-params.ts";
 import { checkLocalSource, loadLocalSource } from "./local-source.ts";
 
-/** The request has no scope and no key: the default scope of the container applies. */
+/** Incremental Copy Blob has no headers for a scope or key: the default scope of the container
+ *  applies. */
 const noEncryption = { clientKey: undefined, scope: undefined };
 const noOptions = { metadata: [], tags: undefined, tier: undefined };
 

@@ -26,7 +26,7 @@ export async function loadLocalSource(
   return record === undefined ? fail("BlobNotFound") : ok(record);
 }
 
-/** The conditions of a copy request on its source. */
+/** What a copy request demands of its source: conditions, lease id and encryption key. */
 export interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLeaseId?: string | undefined;

@@ -7,7 +7,7 @@ import { serverEvents } from "../events.ts";
 import { isPageBlobLength } from "../page/put-page.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
-/** The blob that a background copy writes, with the state of that copy. */
+/** The target of a background copy, and the state of that copy. */
 interface PendingCopy {
   readonly key: BlobKey;
   readonly record: BlobRecord;
@@ -32,7 +32,8 @@ async function findPendingCopy(
  *  bytes, but its body had another length. */
 const notPages = '400 BadRequest "The source is no page blob."';
 
-/** Applies transfers of asynchronous blob copies to their targets. */
+/** How the runner of transfer jobs (`operation/`) stores the fetched bytes of an asynchronous blob
+ *  copy in its target. */
 export const blobCopy: TransferHandler = {
   content: async (view, job) => (await findPendingCopy(view, job))?.record.content,
   progress: async (view, job, copiedBytes) => {

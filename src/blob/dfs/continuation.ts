@@ -3,6 +3,9 @@ import { isListedPath } from "../../protocol/names.ts";
 import { query, type Param } from "../../protocol/params.ts";
 import { ok } from "../../protocol/result.ts";
 
+/** Continuation tokens of the Data Lake API, with which a client requests the rest of a listing or
+ *  of a change in portions. */
+
 /** The position at which a listing continues: a whole path, or the name of an entry of the listed
  *  directory. */
 interface Place {
@@ -18,8 +21,8 @@ export function continuationOf(path: string): string {
 
 const form = /^-?\d{1,20} ([01]) ([^]+)$/;
 
-/** The token of flat accounts, which Hadoop writes itself to begin a listing at a name: a
- *  directory, a path and a date in Base64, each with its length. */
+/** The form of tokens on flat accounts: a directory, a path and a date in Base64, each with its
+ *  length. Hadoop writes such tokens itself to begin a listing at a name. */
 const flatToken = /^2!\d{1,6}!([\w+/]+)(-{0,2})$/;
 const flatForm = /^\d{6}!.*?!\d{6}!([^!]+)!\d{6}![^!]*!$/s;
 
@@ -39,7 +42,7 @@ function flatPlaceOf(encoded: string): Place | undefined {
   return path !== "" && isListedPath(path) ? { path, isEntry: false } : undefined;
 }
 
-/** The path in a token; undefined if it is malformed. */
+/** The path in a continuation token; undefined if the token is malformed. */
 function pathOf(token: string): string | undefined {
   const place = placeOf(token);
   return place?.isEntry === false ? place.path : undefined;

@@ -51,7 +51,8 @@ const messages: Partial<Readonly<Record<FaultCode, string>>> = {
   LeaseLost: "A lease ID was specified, but the lease for the resource has expired.",
 };
 
-/** Replaces the code of a fault, with the text of the new code; the elements stay. */
+/** Replaces the Blob API's code and message of a fault by those of the Data Lake API; details
+ *  stay. */
 function translate(fault: Fault): Fault {
   const code = codes[fault.code];
   const message = messages[fault.code];
@@ -96,7 +97,8 @@ function renderFault(fault: Fault, { requestId, wallNow }: RequestInfo): Rendere
   return { headers, type: jsonType, text, reason: faultMessage(fault), bare: false };
 }
 
-/** How the Data Lake API differs from the Blob API in methods and faults. */
+/** How the Data Lake API differs from the Blob API in methods and faults. `http/` translates
+ *  requests and faults by it. */
 export const dialect: Dialect = {
   method,
   etagHeaders: (etag) => ({ ETag: formatETag(etag), "Last-Modified": formatHttpDate(etag) }),
@@ -104,7 +106,8 @@ export const dialect: Dialect = {
   translate,
 };
 
-/** The header groups of a reply, to which an operation that wraps another one adds its headers. */
+/** The header groups of a reply of the Blob API, to which an operation of the Data Lake API that
+ *  wraps the Blob API's operation adds its own headers. */
 export function headerGroups({ headers = [] }: Reply<object, string>): readonly HeaderGroup[] {
   return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
 }

@@ -13,12 +13,15 @@ import { continuation, continuationHeader, continuationOf } from "./continuation
 import { jsonListBody, headerGroups } from "./dialect.ts";
 import { formatProperties, maxResults, newProperties } from "./params.ts";
 
+/** Operations on filesystems, the Data Lake API's name of containers: those of the Blob API,
+ *  wrapped. */
+
 const since = "2018-11-09";
 const route = (method: "PUT" | "PATCH" | "HEAD" | "DELETE") =>
   ({ method, resource: "container", query: { resource: "filesystem" } }) as const;
 const namespaceHeader = "x-ms-namespace-enabled";
 
-/** The decision of a container operation, with the headers of a filesystem in addition. */
+/** Wraps the decision of a container operation and adds `x-ms-namespace-enabled` to its headers. */
 function withNamespace(
   containerOperation: Operation,
   headersOf: (target: ContainerRecord) => Record<string, string | undefined>,
@@ -33,7 +36,8 @@ function withNamespace(
   };
 }
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/create */
+/** Create Container under its Data Lake name.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/create */
 export const createFilesystem: Operation = {
   ...createContainer,
   name: "Create Filesystem",
@@ -101,7 +105,7 @@ export const listFilesystems = operation({
     const account = scope.account.id;
     const { prefix = "", continuation: token, maxResults: results = filesystemsMax } = input;
     const limit = Math.min(results, filesystemsMax);
-    // A longer text would not fit into a key.
+    // The client's token is cut: a longer text would not fit into a key.
     const bounds = { prefix, from: token?.slice(0, resourceNameUnitsMax) ?? "", limit: limit + 1 };
     const found = await scanNames(view, containers, account, bounds, ([, name], record) => {
       return { name: name as string, record };

@@ -11,6 +11,9 @@ import { fail, ok } from "../../protocol/result.ts";
 import type { Result } from "../../protocol/result.ts";
 import { decodePercent } from "../../protocol/names.ts";
 
+/** Parsers of the headers and query parameters of the Data Lake API, for the operations in this
+ *  folder. */
+
 /** `x-ms-properties`: metadata in one header, as `name=base64,name=base64`. Undefined if the header
  *  is absent. */
 export const properties: Param<Metadata | undefined> = {
@@ -45,7 +48,6 @@ export const newProperties: Param<Metadata> = {
   },
 };
 
-/** Formats metadata as the header `x-ms-properties`. */
 export function formatProperties(metadata: Metadata): string {
   return metadata
     .map(([name, value]) => `${name}=${encodeBase64(Buffer.from(value, "latin1"))}`)
@@ -117,10 +119,9 @@ function principalName(value: string): string | undefined {
 export const owner = header("x-ms-owner", principalName);
 export const group = header("x-ms-group", principalName);
 
-/** Limit of this server for a position: 8 TiB, more than a file may have. */
+/** Limit of this server for a byte position: 8 TiB, more than a file may have. */
 const positionMax = 8 * 1024 ** 4;
 
-/** A byte offset in a file. */
 export const position = query("position", integer(0, positionMax));
 
 /** The lease that a request gives to a new path. */
@@ -193,7 +194,6 @@ export const entryName: Param<string | undefined> = {
   },
 };
 
-/** The first name of the source, which may be that of the account. */
 export const sourceStart: Param<string | undefined> = {
   role: "source-start",
   sources: [renameSourceHeader],

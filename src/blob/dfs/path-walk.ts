@@ -3,18 +3,18 @@ import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../tre
 import type { RecordView } from "../../operation/view.ts";
 import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
 
-/** A visited path. */
+/** A path that a walk has visited. */
 export interface WalkedPath {
   readonly path: string;
   readonly key: BlobKey;
   readonly record: BlobRecord;
 }
 
-/** Which paths a walk visits. */
+/** Which paths `walkPaths` visits. */
 interface PathWalk {
   /** The id of the directory whose entries are visited. */
   readonly root: bigint;
-  /** The path of that directory. */
+  /** The path of the directory `root`. */
   readonly rootPath: string;
   readonly recursive: boolean;
   /** The path to start from, relative to the directory; empty for its first entry. */
@@ -39,8 +39,8 @@ export interface WalkedPage {
   readonly next: string | undefined;
 }
 
-/** Reads the paths below a directory, depth first, a directory before its entries, names
- *  ascending. */
+/** Reads the paths below a directory of a hierarchical account, depth first, a directory before its
+ *  entries, names ascending. For operations of the Data Lake API on whole trees. */
 export async function walkPaths(view: RecordView, options: PathWalk): Promise<WalkedPage> {
   const paths: WalkedPath[] = [];
   const end: WalkEnd | undefined = await walk<Entry>({

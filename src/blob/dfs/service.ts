@@ -24,17 +24,15 @@ import { renamePath } from "./names/rename-path.ts";
 import { setAccessControlRecursive } from "./access/set-access-recursive.ts";
 import { setPathProperties } from "./write/set-path-properties.ts";
 
-/**
- * Finds what a URL path of the Data Lake API addresses: `/` is the account,
- * `/filesystem?resource=filesystem` a filesystem, `/filesystem/path` a path and `/filesystem/` the
- * root directory, whose path is empty. Slashes at both ends of a path are ignored. For a listing,
- * `blob` is the listed directory: a SAS for a directory must be valid for it.
- */
+/** Finds what a URL path of the Data Lake API addresses: `/` is the account,
+ *  `/filesystem?resource=filesystem` a filesystem, `/filesystem/path` a path and `/filesystem/` the
+ *  root directory, whose path is empty. Slashes at both ends of a path are ignored. For a listing,
+ *  `blob` is the listed directory: a SAS for a directory must be valid for it. */
 function identifyPath(asWritten: string, query: QueryReader): Result<BlobAddress> {
   const path = withSlashes(asWritten);
   const none = { container: "", blob: "", snapshot: undefined, versionId: undefined };
-  // Only the source of a rename can have these here: a request with them is one of the Blob API
-  // (`isPathRequest`).
+  // Only the source of a rename can have these parameters here: any other request with them is one
+  // of the Blob API (`isPathRequest`).
   for (const name of ["snapshot", "versionid"]) {
     const moment = query.get(name);
     if (moment !== undefined) return invalidQuery(name, moment);
@@ -56,7 +54,6 @@ function identifyPath(asWritten: string, query: QueryReader): Result<BlobAddress
   return valid.ok ? ok({ resource: "blob", ...none, container, blob: rest }) : valid;
 }
 
-/** Removes slashes at both ends. */
 function trimSlashes(path: string): string {
   return path.replace(/^\/+/, "").replace(/\/+$/, "");
 }

@@ -22,6 +22,8 @@ import { contentTypeOf } from "../shared/create-blob.ts";
 import { afterRehydration, defaultTier, tierHeaders } from "../tier/rehydration.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
+/** What a listing shows of each blob: values for both formats, and their XML. */
+
 /** The version id that a listing shows; undefined for snapshots, which are not versions. */
 export function versionIdOf({ snapshot, versionId }: BlobRecord): Ticks | undefined {
   return snapshot === undefined ? versionId : undefined;
@@ -51,7 +53,6 @@ export function remainingDays({ at, retentionDays }: Deletion, now: Ticks): numb
   return Math.max(0, retentionDays - goneDays);
 }
 
-/** Undefined if the blob has no tags. */
 export function tagCountOf({ tags }: BlobRecord): number | undefined {
   const count = tags === undefined ? 0 : Object.keys(tags).length;
   return count === 0 ? undefined : count;

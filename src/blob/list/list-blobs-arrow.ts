@@ -197,7 +197,7 @@ function protectionCells(record: BlobRecord, { immutability, legalHold }: EntryO
   };
 }
 
-/** False is written as null, as XML omits it. */
+/** Booleans that are false are null cells, because XML listings omit them. */
 function trueOrAbsent(isSo: boolean): true | undefined {
   return isSo ? true : undefined;
 }

@@ -95,7 +95,7 @@ function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
   return shown?.has("directories") ? "directories" : undefined;
 }
 
-/** The properties that a request lists for each entry. */
+/** Which properties a request lists for each entry, from its parameters. */
 export function entryOptions(
   { include: included }: ListInput,
   { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },
@@ -138,8 +138,8 @@ function isPlainListing(selection: Selection): boolean {
   return selection.delimiter === "" && !hasOthers && !uncommitted;
 }
 
-/** As `scanBlobs`, for plain listings. Reads one table and uses the render cache, so that an
- *  unchanged record is not even decoded. */
+/** Does the same as `scanBlobs` for plain listings, faster: it reads one table and uses the render
+ *  cache, so that an unchanged record is not even decoded. */
 async function plainPage(
   view: RecordView,
   selection: Selection,
@@ -177,8 +177,8 @@ function render(entry: Scanned<BlobRecord>, options: EntryOptions) {
   return { text, isCacheable: isTimeless(record) };
 }
 
-/** Whether the rendered entry does not depend on the time of the request, so that it can be
- *  cached. */
+/** Whether the rendered entry is the same at any later time, so that it can be cached. Leases,
+ *  rehydrations and expiry change with time. */
 function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boolean {
   return [lease, rehydration, expiresAt, deleted].every((each) => each === undefined);
 }

@@ -13,7 +13,7 @@ export interface Selection {
   readonly container: bigint;
   readonly prefix: string;
   readonly delimiter: string;
-  /** Marker of the first entry (`markerOf`): its name, and which generation it is. */
+  /** Marker of the first entry to list (`markerOf`): its name, and which generation it is. */
   readonly from: readonly string[] | undefined;
   /** The listing ends before this name; undefined: no end. */
   readonly endBefore?: string | undefined;
@@ -23,7 +23,6 @@ export interface Selection {
   readonly deleted: boolean;
   /** Whether names that have only earlier versions are listed, with one entry each. */
   readonly deletedWithVersions: boolean;
-  /** Whether only soft-deleted entries are listed. */
   readonly onlyDeleted: boolean;
   readonly uncommitted: boolean;
   /** Lists only files or only directories; undefined: both. Only `listTree` applies it
@@ -38,21 +37,21 @@ export type ListEntry =
       readonly kind: "blob";
       readonly name: string;
       readonly record: BlobRecord;
-      /** Set if the entry represents all versions of a name that has no current version. */
+      /** Set if the entry stands for all versions of a name that has no current version. */
       readonly versionsOnly?: true;
     }
   | { readonly kind: "uncommitted"; readonly name: string }
   | {
       readonly kind: "prefix";
       readonly name: string;
-      /** The directory of that name, set by `listTree`; undefined on flat accounts. */
+      /** The directory that the prefix names, set by `listTree`; undefined on flat accounts. */
       readonly record?: BlobRecord;
     };
 
 export interface Page {
   /** Marker of the next page; undefined at the end. */
   readonly next: readonly string[] | undefined;
-  /** Whether the caller of the selection may not list all of the entries. */
+  /** Whether access control lists forbid the caller to list some of the entries. */
   readonly isDenied?: boolean;
 }
 
@@ -80,7 +79,7 @@ export async function scanBlobs(
     if (source === undefined || name === undefined) return { next: undefined };
     const listedPrefix = prefixOf(name, selection);
     const found = listedPrefix ?? source.entry();
-    // Awaits only if the source had to read another table.
+    // `await` only for promises: they occur only if the source had to read another table.
     const listed = found instanceof Promise ? await found : found;
     if (listed !== undefined) {
       if (emitted >= selection.limit) {
@@ -94,7 +93,7 @@ export async function scanBlobs(
   }
 }
 
-/** The entries of one table, in the order of names. */
+/** The entries of one table in the order of names; `scanBlobs` merges several. */
 interface EntrySource {
   readonly isDrained: () => boolean;
   readonly fill: () => Promise<void>;
@@ -241,7 +240,7 @@ export function keyOfMarker<K, R>(
   container: bigint,
   [text = "", at, kind = "0"]: readonly string[],
 ): Uint8Array {
-  // Longer texts come from listings of trees, and would not fit into a key.
+  // Markers of `listTree` have longer texts, which would not fit into a key.
   const name = text.slice(0, blobNameUnitsMax);
   if (table.tag !== generations.tag || at === undefined) return table.prefix([container, name]);
   if (at === "base") return table.range([container, name]).end;
@@ -251,7 +250,7 @@ export function keyOfMarker<K, R>(
   return table.prefix([container, name, BigInt(at), Number(kind)]);
 }
 
-/** The key range of a cursor. */
+/** The range of keys that a cursor reads, and in which steps. */
 interface CursorBounds {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
@@ -291,7 +290,6 @@ class NameCursor<K, R> {
     return this.#buffer[this.#at];
   }
 
-  /** The name of the record at the cursor. */
   get name(): string | undefined {
     const entry = this.#buffer[this.#at];
     if (entry === undefined) return undefined;
@@ -299,7 +297,6 @@ class NameCursor<K, R> {
     return this.#name;
   }
 
-  /** Moves to the next record. */
   step(): void {
     this.#at += 1;
     this.#name = undefined;

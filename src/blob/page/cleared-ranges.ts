@@ -1,15 +1,17 @@
 import type { Ticks } from "../../base/ticks.ts";
 
-/** A range of pages that was cleared, with the time of the last clear. A page that was written and
- *  cleared after a snapshot is as empty as in the snapshot; only this list shows the change. */
+/** A range of pages that was cleared, as byte offsets, with the time of the last clear. A page that
+ *  was written and cleared after a snapshot is as empty as in the snapshot; only this list tells
+ *  Get Page Ranges Diff of the change. */
 export type ClearedRange = readonly [from: number, end: number, at: Ticks];
 
-/** Most ranges of a blob. Beyond it the two that are closest to each other become one, which then
- *  includes pages between them. A diff lists only those of them that are empty, so that a client
- *  that clears them changes nothing. */
+/** Most cleared ranges that a blob's record keeps. Beyond it, the two that are closest to each
+ *  other are joined, with the pages between them. A diff lists only those of the pages that are
+ *  empty, so that a client that clears them changes nothing. */
 const clearedRangesMax = 64;
 
-/** Adds a range that was cleared later than all others. Ranges are ordered and do not overlap. */
+/** Adds a range that was cleared later than all others. The result is ordered by offset, without
+ *  overlaps. */
 export function addCleared(
   ranges: readonly ClearedRange[] | undefined,
   added: ClearedRange,
@@ -37,7 +39,6 @@ function joinClosest(ranges: ClearedRange[]): void {
   ranges.splice(closest - 1, 2, [from, end, before > after ? before : after]);
 }
 
-/** The ranges that were cleared after a time. */
 export function clearedSince(
   ranges: readonly ClearedRange[] | undefined,
   time: Ticks,

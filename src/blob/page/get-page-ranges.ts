@@ -18,7 +18,7 @@ import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.t
 import { decodePercent } from "../../protocol/names.ts";
 import { readRange } from "../read/get-blob.ts";
 
-/** A range of pages with data (`page`) or, in a diff, of cleared pages (`clear`). */
+/** A range of a response: pages with data (`page`) or, in a diff, cleared pages (`clear`). */
 interface PageRange extends Span {
   readonly kind: "page" | "clear";
 }
@@ -60,7 +60,7 @@ class Collector {
   }
 }
 
-/** Finds the ranges of pages with data. */
+/** Finds the ranges of pages with data, for Get Page Ranges. */
 export async function validPages(
   view: RecordView,
   content: ContentRef,
@@ -75,7 +75,8 @@ export async function validPages(
   return collector;
 }
 
-/** The contents that are compared, and the ranges that were cleared in between, in order. */
+/** The two contents that a diff compares, and the ranges that were cleared in between, by
+ *  offset. */
 interface Changes {
   readonly before: ContentRef;
   readonly after: ContentRef;
@@ -141,7 +142,7 @@ function inlineBytes(source: SliceSource, from: number, length: number): Uint8Ar
 }
 
 interface PageRangePart {
-  /** The slice at the offset; undefined in a range without data. */
+  /** The slice at the cursor's offset; undefined in a range without data. */
   readonly slice: Slice | undefined;
   /** End of the slice, or of the range without data. */
   readonly to: number;
@@ -188,9 +189,9 @@ async function* slicesOf(
 /** Most ranges per response, also without `maxresults`. */
 const rangesMax = 10_000;
 
-/** The snapshot that a URL names. */
+/** The blob snapshot that the header with the URL of the earlier snapshot names. */
 interface NamedSnapshot {
-  /** Decoded; ends in container and blob. */
+  /** Decoded path of that URL; its last two segments are container and blob. */
   readonly path: string;
   readonly at: Ticks;
 }
@@ -295,7 +296,7 @@ export const getPageRanges = operation({
       if (target.snapshot !== undefined && at > target.snapshot) {
         return fail("PreviousSnapshotCannotBeNewer");
       }
-      // Another lineage: the blob was created again after that snapshot.
+      // Another lineage means that the blob was created again after the earlier snapshot.
       if (readResult.previous.lineage !== target.lineage) return fail("BlobOverwritten");
     }
     if (readResult.page === undefined) return fail("InvalidRange");
@@ -315,7 +316,8 @@ async function findPrevious(
   return found?.deleted === undefined ? found : undefined;
 }
 
-/** The requested range, extended to whole pages. Undefined if it starts after the end. */
+/** The requested range, extended to whole pages of 512 bytes. Undefined if it starts after the
+ *  end. */
 function requestedSpan(
   requested: ByteRange | undefined,
   length: number,

@@ -17,7 +17,10 @@ import { blobChange } from "../blob-policy.ts";
 import { addCleared } from "./cleared-ranges.ts";
 import { operation } from "../resources.ts";
 
-/** Limit of the service. */
+/** Put Page in its three forms, and the parameters of page blobs that other operations have,
+ *  too. */
+
+/** Limit of the service for the sequence number of a page blob. */
 export const sequenceNumberMax = 2n ** 63n - 1n;
 
 export const pageTier = header(
@@ -69,8 +72,8 @@ const sequenceHeaders = {
   equal: "x-ms-if-sequence-number-eq",
 } as const;
 
-/** The sequence number conditions of a request. `negative` is the fault code of a negative number,
- *  in which Put Page and Put Page From URL differ (recorded). */
+/** The parser of the sequence number conditions. `negative` is the fault code for a negative
+ *  number, in which Put Page and Put Page From URL differ (recorded). */
 function sequenceConditions(negative: "InvalidInput" | "InvalidHeaderValue") {
   const param: Param<SequenceConditions> = {
     sources: Object.values(sequenceHeaders),
@@ -147,14 +150,14 @@ function pagesReply({ target, received, input, version }: PageWrite) {
   };
 }
 
-/** What the operations that write or clear pages declare. */
+/** What the declarations of operations that write or clear pages have in common. */
 const pageChange = { ...blobChange, namespace: "flat", ifNoneMatchAny: "ignored" } as const;
 
 function pageRoute(headers: Readonly<Record<string, string | boolean>>) {
   return { method: "PUT", resource: "blob", query: { comp: "page" }, headers } as const;
 }
 
-/** learn.microsoft.com/rest/api/storageservices/put-page */
+/** Writes whole pages of 512 bytes. learn.microsoft.com/rest/api/storageservices/put-page */
 export const putPage = operation({
   ...pageChange,
   name: "Put Page",
@@ -182,7 +185,8 @@ export const putPage = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/put-page-from-url */
+/** Put Page whose bytes are read from a URL.
+ *  learn.microsoft.com/rest/api/storageservices/put-page-from-url */
 export const putPageFromUrl = operation({
   ...pageChange,
   name: "Put Page From URL",

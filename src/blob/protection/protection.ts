@@ -7,14 +7,17 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, ImmutabilityPolicy } from "../records.ts";
 
+/** Immutability policies and legal holds: their headers, and the check that every change of a blob
+ *  makes. */
+
 const untilHeader = "x-ms-immutability-policy-until-date";
 const modeHeader = "x-ms-immutability-policy-mode";
 
 const until = header(untilHeader, parseHttpDate);
 const mode = header(modeHeader, oneOf("unlocked", "locked"));
 
-/** The immutability policy in the headers; undefined if there is none. The mode without a date is a
- *  fault. */
+/** The immutability policy in the request headers; undefined without one. A mode without a date is
+ *  a fault. */
 const policy: Param<ImmutabilityPolicy | undefined> = {
   sources: [untilHeader, modeHeader],
   parse: (reader) => {
@@ -38,7 +41,7 @@ export interface Protection {
   readonly legalHold: boolean | undefined;
 }
 
-/** Immutability policy and legal hold of an operation that creates a blob. */
+/** Parser of the immutability policy and legal hold that a request gives to a new blob. */
 export const protection: Param<Protection> = {
   sources: [...policy.sources, "x-ms-legal-hold"],
   parse: (reader) => {

@@ -13,7 +13,7 @@ import {
 } from "./protection.ts";
 import { blobRead } from "../blob-policy.ts";
 
-/** What the operations on policies and legal holds declare. */
+/** What the declarations of operations on policies and legal holds have in common. */
 const protectionChange = {
   permission: { letters: "i", resourceType: "o" },
   namespace: "flat",
@@ -55,7 +55,8 @@ function policyFault(current: ImmutabilityPolicy | undefined, next: Immutability
   return invalidHeader("x-ms-immutability-policy-until-date", formatHttpDate(next.until));
 }
 
-/** learn.microsoft.com/rest/api/storageservices/delete-blob-immutability-policy */
+/** Removes an unlocked policy.
+ *  learn.microsoft.com/rest/api/storageservices/delete-blob-immutability-policy */
 export const deleteImmutabilityPolicy = operation({
   ...protectionChange,
   name: "Delete Blob Immutability Policy",

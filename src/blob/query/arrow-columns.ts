@@ -7,7 +7,9 @@ import { xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { FatalQueryError, RecordError, type Field, type FieldValue } from "./records.ts";
 import { cast, invalidConversion, numberOf, textOf } from "./values.ts";
 
-/** A column of the result, as requested. */
+/** Query results in Arrow format: parses the requested columns and encodes rows. */
+
+/** A column of a query result in Arrow format, as the request declares it. */
 export interface ArrowColumn {
   readonly name: string;
   readonly kind: ColumnKind;
@@ -70,7 +72,7 @@ export function arrowStart(columns: readonly ArrowColumn[]): Uint8Array {
   return arrowSchema(columns.map((column) => ({ ...column, nullable: true })));
 }
 
-/** The cells of one result, in the order of the columns. */
+/** The cells of one result row, converted to the types of the columns. */
 export function arrowRow(columns: readonly ArrowColumn[], fields: readonly Field[]): unknown[] {
   if (fields.length !== columns.length) {
     const counts = `${fields.length} for ${columns.length}`;

@@ -2,7 +2,8 @@ import { matchesLike, type LikePattern } from "./like-pattern.ts";
 import { RecordError } from "./records.ts";
 import { cast, invalidConversion, numberOf, textOf, type SqlValue } from "./values.ts";
 
-/** The syntax tree of a query. */
+/** The syntax tree of an SQL query: `parse-query.ts` builds it, `run-query.ts` evaluates it for
+ *  each record. */
 
 export type Expression =
   | { readonly kind: "literal"; readonly value: string | number | boolean | null }
@@ -247,7 +248,7 @@ function callScalar(name: ScalarName, given: readonly SqlValue[]): SqlValue {
   }
 }
 
-/** Positions start at 1. Positions outside the text are ignored. */
+/** SUBSTRING. Positions start at 1; positions outside the text are ignored. */
 function substring(text: string, from: SqlValue, length: SqlValue | undefined): SqlValue {
   if (from === null || length === null) return null;
   const start = numberOf(from) - 1;

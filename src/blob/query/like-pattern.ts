@@ -1,22 +1,24 @@
 /** A parsed LIKE pattern: `_` is any character, `%` any text. */
 export interface LikePattern {
-  /** What is between the `%`; a pattern without `%` has one segment. */
+  /** The parts of the pattern between its `%`; a pattern without `%` has one segment. */
   readonly segments: readonly Segment[];
 }
 
 /** Consecutive characters of a pattern, without `%`. */
 interface Segment {
   readonly parts: readonly (string | typeof anyOne)[];
-  /** The text of a segment without `_`. */
+  /** The characters of a segment without `_`, which can be searched as a text; undefined with
+   *  `_`. */
   readonly literal: string | undefined;
-  /** For a long literal: by offset, the length of the longest start of the literal that ends there
-   *  and is shorter (Knuth, Morris and Pratt). */
+  /** For a long literal, the failure table of the Knuth-Morris-Pratt search: by offset, the length
+   *  of the longest proper prefix of the literal that ends there. */
   readonly borders: Int32Array | undefined;
 }
 
 const anyOne = Symbol("_");
 
-/** Up to this length the engine's search is faster, and not much slower in the worst case. */
+/** Longest literal for which the JavaScript engine's own search is used: it is faster, and for
+ *  short literals not much slower in the worst case. */
 const shortLiteralUnits = 8;
 
 export function parseLike(pattern: string, escape: string): LikePattern {
@@ -55,7 +57,7 @@ function bordersOf(literal: string): Int32Array {
   return borders;
 }
 
-/** Thrown if a search takes more steps than one record may. */
+/** Thrown if matching a pattern takes more than `stepsMax` steps for one record. */
 export class TooManyLikeSteps extends Error {
   override readonly name = "TooManyLikeSteps";
 }

@@ -22,8 +22,8 @@ type SqlToken =
   | { readonly kind: "number"; readonly value: number };
 
 const expressionUnitsMax = 256 * 1024;
-/** Limit of this server. It also bounds the depth of the expression tree, because each operator of
- *  a chain adds a level. */
+/** Limit of this server for the tokens of a query. It also bounds the depth of the expression tree,
+ *  because each operator of a chain adds a level. */
 const tokensMax = 4000;
 
 const tokenForm = new RegExp(
@@ -44,7 +44,7 @@ function parseSqlTokens(text: string): readonly SqlToken[] | undefined {
   const trimmed = text.trimEnd();
   if (trimmed.length > expressionUnitsMax) return undefined;
   const tokens: SqlToken[] = [];
-  // A copy, because it remembers its position.
+  // A copy for each call, because a global regular expression keeps its position.
   const form = new RegExp(tokenForm);
   while (form.lastIndex < trimmed.length) {
     const found = form.exec(trimmed);
@@ -155,7 +155,7 @@ function readLimit(reader: TokenReader): number {
   return token.value;
 }
 
-/** Removes the table from a column name: `BlobStorage.name` and `alias.name` mean `name`. */
+/** Removes the table from column names: `BlobStorage.name` and `alias.name` mean `name`. */
 function withoutAlias(query: Query, alias: string | undefined): Query {
   const known = new Set([table, ...(alias === undefined ? [] : [alias.toUpperCase()])]);
   const strip = (expression: Expression): Expression => withoutTable(expression, known);
@@ -412,7 +412,7 @@ class SqlSyntaxError extends Error {
 
 const depthMax = 200;
 
-/** A cursor over the tokens. `next` and `expect` throw if the token is missing. */
+/** A cursor over the tokens of a query. `next` and `expect` throw if the token is missing. */
 class TokenReader {
   readonly #tokens: readonly SqlToken[];
   #at = 0;

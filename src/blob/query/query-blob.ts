@@ -28,12 +28,12 @@ interface JsonLines {
   readonly recordSeparator: string;
 }
 
-/** A format that only the queried blob can have. */
+/** Input format: Parquet results do not exist. */
 interface Parquet {
   readonly type: "parquet";
 }
 
-/** A format that only results can have. */
+/** Output format: Arrow input does not exist. */
 export interface Arrow {
   readonly type: "arrow";
   readonly columns: readonly ArrowColumn[];
@@ -155,7 +155,8 @@ export const queryBlob = operation({
   body: { kind: "xml", bytesMax: queryBytesMax, parse: parseQueryRequest },
   policy: { ...blobRead.policy, content: "read", directories: "reject" },
   success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
-  // The query runs while the response is sent, and counts its work as a read does.
+  // The query runs while the response is sent and takes its event-loop time from `loop`, as a read
+  // does.
   reads: ({ loop }) => loop,
   decide: (context) => {
     const { target, input, newGuid, readResult: loop } = context;

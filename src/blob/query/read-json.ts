@@ -64,7 +64,7 @@ function parseValue(text: string, offset: number): unknown {
   } catch (error) {
     const at = Number(/position (\d+)/.exec(String(error))?.[1] ?? 0);
     const isName = text.slice(0, at).trimEnd().endsWith("{");
-    // Recorded with a space at the end.
+    // The recorded message of Azure has a space at the end.
     const expected = isName ? " Expecting token '\"'. " : "";
     const message = `Unexpected token '${text[at] ?? ""}' at [byte: ${offset + at}].${expected}`;
     throw new FatalQueryError("ParseError", message, offset);
@@ -117,7 +117,7 @@ function property(value: unknown, step: string | number): unknown {
   return (value as Record<string | number, unknown>)[step];
 }
 
-/** Limit of this server for the nesting of arrays and objects. */
+/** Limit of this server for the nesting of arrays and objects in a queried JSON value. */
 const depthMax = 256;
 const between = /[\s,]/;
 const endOfScalar = /[\s,\]]/;
@@ -159,13 +159,13 @@ class ValueScan {
     return undefined;
   }
 
-  /** Must be called after the text before `start` was removed. */
+  /** Moves the offsets after the caller has removed the text before `start`. */
   shift(start: number): void {
     this.#at = Math.max(0, this.#at - start);
     if (this.#from >= 0) this.#from -= start;
   }
 
-  /** Whether a value begins with the current character. */
+  /** Whether a value begins with the current character; starts scanning it. */
   #begin(text: string, start: number, offset: number): boolean {
     const character = text[this.#at]!;
     if (between.test(character)) return false;

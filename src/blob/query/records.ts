@@ -1,8 +1,9 @@
 import type { Lookup } from "./evaluate.ts";
 
-/** A record of the queried blob, from delimited text or JSON. */
+/** A record of the queried blob, from delimited text, JSON or Parquet. `read-*.ts` return them,
+ *  `run-query.ts` filters them. */
 export interface InputRecord {
-  /** Length of its text; undefined for records that are not text. */
+  /** Length of the record's text in UTF-16 code units; undefined for Parquet. */
   readonly units?: number;
   /** Byte offset of the record in the blob. */
   readonly offset: number;
@@ -50,8 +51,8 @@ export function checkRecordLength(units: number, offset: number): void {
   if (units > recordUnitsMax) throw tooLarge(offset);
 }
 
-/** Limit of this server for the work on one record, in units of text: each column that the query
- *  names may be compared with the whole text of the record. */
+/** Limit of this server for the work on one record, in UTF-16 code units: each column that the
+ *  query names may be compared with the whole text of the record. */
 const comparedUnitsMax = 16 * 1024 * 1024;
 
 export function checkComparedUnits(units: number, columns: number, offset: number): void {
@@ -67,11 +68,10 @@ export function tooLarge(offset: number): FatalQueryError {
   return new FatalQueryError("RecordTooLarge", "A record is too large.", offset);
 }
 
-/** A longer text is copied unit by unit: for half a million quotation marks `replaceAll` takes ten
- *  times as long, most of it for garbage. */
+/** Shortest text that is copied unit by unit: for half a million quotation marks `replaceAll` takes
+ *  ten times as long, most of it for garbage collection. */
 const longTextUnits = 4096;
 
-/** Doubles every quotation mark. */
 export function doubleQuotes(text: string, quote: string): string {
   if (text.length <= longTextUnits || quote.length !== 1) {
     return text.replaceAll(quote, () => quote + quote);
@@ -90,7 +90,6 @@ export function doubleQuotes(text: string, quote: string): string {
   return textOfUnits(units, length);
 }
 
-/** Replaces every two quotation marks by one. */
 export function halveQuotes(text: string, quote: string): string {
   if (text.length <= longTextUnits || quote.length !== 1) {
     return text.replaceAll(quote + quote, () => quote);

@@ -4,7 +4,10 @@ import type { Arrow, Delimited, Serialization } from "./query-blob.ts";
 import { formatIso } from "../../base/dates.ts";
 import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
 
-/** Formats one result, followed by the record separator. */
+/** Formats of query results (delimited text, JSON, Arrow) and their Avro envelope, for
+ *  `run-query.ts`. */
+
+/** Formats one result row in an output format, followed by the record separator. */
 export function writeRecord(fields: readonly Field[], format: Serialization): string {
   if (format.type === "json") return writeJson(fields) + format.recordSeparator;
   return (
@@ -46,7 +49,7 @@ function plainText(value: FieldValue): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** The schema of the Avro object container that has the results. */
+/** The Avro schema of the response: an object container with results, errors and progress. */
 const namespace = "com.microsoft.azure.storage.queryBlobContents";
 
 const long = (name: string) => ({ name, type: "long" });
@@ -77,7 +80,7 @@ export interface QueryError {
   readonly position: number;
 }
 
-/** Writes one result stream: each record is a block of its own. */
+/** Writes the response of a query, an Avro object container: each record is a block of its own. */
 export class AvroWriter {
   readonly #marker: Uint8Array;
   readonly #encoder = new AvroEncoder();
@@ -122,9 +125,9 @@ export class AvroWriter {
   }
 }
 
-/** Buffer of results in the requested format. */
+/** Buffers results in the requested output format until a page is sent. */
 export interface ResultPage {
-  /** Bytes that precede all results. */
+  /** Bytes that precede all results, such as the Arrow schema; may be empty. */
   readonly first: Uint8Array;
   /** Approximate length of the buffered results, in characters. */
   readonly units: number;
@@ -172,7 +175,8 @@ export class TextPage implements ResultPage {
  *  sent. */
 const cellUnits = 16;
 
-/** Recorded: a batch without rows follows the schema, and there is no end-of-stream marker. */
+/** Buffers results in Arrow format. Recorded: a batch without rows follows the schema, and there is
+ *  no end-of-stream marker. */
 export class ArrowPage implements ResultPage {
   readonly first: Uint8Array;
   units = 0;

@@ -111,7 +111,7 @@ const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.0005;
 
 interface QueriedBlob {
-  /** All bytes in order. */
+  /** All bytes of the blob in order. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Reads a range; a chunk is valid until the next one is requested. */
   readonly read: (from: number, length: number) => AsyncIterable<Uint8Array>;
@@ -194,7 +194,7 @@ class Meter implements RangeFile {
     return this.#blob.loop;
   }
 
-  /** A copy of a range. */
+  /** Returns the bytes of a range as a copy that stays valid. */
   async read(from: number, length: number): Promise<Uint8Array> {
     const bytes = Buffer.alloc(length);
     let at = 0;
@@ -255,7 +255,8 @@ class ResultWriter {
     return this.#written >= (this.#request.query.limit ?? Infinity);
   }
 
-  /** Returns the error of a record that was skipped. */
+  /** Adds a record if it satisfies the condition; returns the error of a record that was
+   *  skipped. */
   take(record: InputRecord): RecordProblem | undefined {
     const { query } = this.#request;
     if (this.isDone) return undefined;

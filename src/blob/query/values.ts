@@ -2,6 +2,8 @@ import { parseIso } from "../../base/dates.ts";
 import { RecordError } from "./records.ts";
 import type { CastType } from "./evaluate.ts";
 
+/** Conversions between the values of a query, for expressions and results. */
+
 /** A value of a record. Timestamps are ticks. JSON objects and arrays can be returned, but not
  *  compared. */
 export type SqlValue = string | number | boolean | bigint | null | object;

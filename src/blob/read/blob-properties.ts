@@ -12,6 +12,8 @@ import { renderHttpHeaders } from "../shared/create-blob.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import { pathHeaderNames, pathHeaders, resourceType } from "../tree/find-path.ts";
 
+/** The headers that describe a blob, for Get Blob, Get Blob Properties and Query Blob Contents. */
+
 /** Time of the last write or read of a block blob. Reads are stored at most once a day. Undefined
  *  if the account does not track it. */
 export function lastAccess(record: BlobRecord, features: Features): Ticks | undefined {
@@ -28,8 +30,8 @@ interface LastAccessContext {
   readonly now: Ticks;
 }
 
-/** The deferred update that stores the time of a read, if the stored time is older than 24 h;
- *  otherwise empty. */
+/** Returns the deferred update that stores the time of this read, if the stored time is older than
+ *  24 h; otherwise nothing. Reads in between write nothing. */
 export function lastAccessUpdate(context: LastAccessContext): {
   readonly deferredUpdate?: DeferredUpdate;
 } {
@@ -86,7 +88,7 @@ export const blobPropertyNames = [
   ...pathHeaderNames,
 ] as const;
 
-/** What the property headers of a blob depend on. */
+/** The part of the decision context from which property headers are made. */
 interface BlobReadContext {
   readonly target: BlobRecord;
   readonly address: BlobAddress;

@@ -17,7 +17,8 @@ import { fail, ok } from "../../protocol/result.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import type { Version } from "../../protocol/versions.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/get-blob-properties */
+/** Returns the headers of a blob.
+ *  learn.microsoft.com/rest/api/storageservices/get-blob-properties */
 export const getBlobProperties = operation({
   ...blobRead,
   name: "Get Blob Properties",
@@ -66,7 +67,8 @@ export const readRange: Param<ByteRange | undefined> = {
 /** The first version whose responses contain the tier. */
 const tierSince: Version = "2026-10-06";
 
-/** learn.microsoft.com/rest/api/storageservices/get-blob */
+/** Returns the bytes of a blob or of a range.
+ *  learn.microsoft.com/rest/api/storageservices/get-blob */
 export const getBlob = operation({
   ...blobRead,
   name: "Get Blob",

@@ -21,6 +21,8 @@ import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import { accountScope } from "../../protocol/encryption.ts";
 import { blobRead } from "../blob-policy.ts";
 
+/** Operations of the Blob service on the account itself. */
+
 /** Azure accepts this request on the URL of the account, of a container and of a blob, which need
  *  not exist, and gives the same response.
  *  learn.microsoft.com/rest/api/storageservices/get-account-information */
@@ -45,7 +47,7 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     },
     decide: ({ features }) => ({
       headers: {
-        // The SKU with a readable secondary endpoint, which this server has, too.
+        // Azure's name of accounts with a readable secondary endpoint; this server has one, too.
         "x-ms-sku-name": "Standard_RAGRS",
         "x-ms-account-kind": "StorageV2",
         "x-ms-is-hns-enabled": String(features.hierarchicalNamespace === true),
@@ -103,8 +105,8 @@ export const listContainers = declareListing({
 
 const logs = "$logs";
 
-/** The container of analytics logs, which every account has: as the service lists it, if no client
- *  has created it. */
+/** The container of analytics logs (`$logs`), which the service lists for every account, even if no
+ *  client has created it. */
 function systemContainers(
   live: readonly ListedContainer[],
   { prefix, from }: ListBounds,

@@ -10,7 +10,7 @@ interface BatchBody {
   readonly contentType: string;
 }
 
-/** The body is not parsed here: `http/batch` parses and runs its parts. */
+/** The body is passed on as bytes: `http/batch` parses and runs its parts. */
 const body = {
   kind: "bytes",
   bytesMax: batchBytesMax,

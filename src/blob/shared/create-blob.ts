@@ -37,13 +37,15 @@ export const blobHeaders: Param<HttpHeaders> = {
   parse: (reader) => parseHeaders(reader, false),
 };
 
-/** As `blobHeaders`, for Put Blob: the content headers of the request itself are the defaults. */
+/** The same for Put Blob: the content headers of the request itself (`Content-Type`) are the
+ *  defaults. */
 export const blobOrRequestHeaders: Param<HttpHeaders> = {
   sources: [...blobHeaders.sources, "Content-Type", "Content-Encoding", "Content-Language"],
   parse: (reader) => parseHeaders(reader, true),
 };
 
-/** Recorded: only Put Blob, which verifies the MD5, checks its length. */
+/** Recorded: only Put Blob, which verifies the body's MD5, checks the length of the header with the
+ *  MD5. */
 function parseHeaders(reader: ParamReader, usesRequestHeaders: boolean): Result<HttpHeaders> {
   const readHeader = (blobName: string, requestName: string) =>
     reader.header(blobName) ?? (usesRequestHeaders ? reader.header(requestName) : undefined);
@@ -87,11 +89,11 @@ export function contentTypeOf({ contentType }: HttpHeaders): string {
   return contentType ?? defaultContentType;
 }
 
-/** The first version in which a write with an MD5 also returns the CRC64. */
+/** The first version in which the response to a write with an MD5 also has the CRC64. */
 const bothSince: Version = "2026-10-06";
 
-/** The checksum header of a write: the MD5 if the client sent one, otherwise the CRC64. Versions
- *  without CRC64 always return the MD5 (recorded). */
+/** The checksum header in the response to a write: the MD5 if the client sent one, otherwise the
+ *  CRC64. Versions without CRC64 always return the MD5 (recorded). */
 export function bodyChecksum(received: ReceivedBody, version: string) {
   const { md5, crc64 } = received;
   if (version < crc64Since) return { "Content-MD5": md5 && encodeBase64(md5) };
@@ -175,7 +177,8 @@ export function compareKeys(
   return same ? ok(undefined) : fail("BlobCustomerSpecifiedEncryptionMismatch");
 }
 
-/** What operations that create or replace a blob have in common. */
+/** What the operations that create or replace a blob have in common: parameters, encryption,
+ *  response headers and the new record. Put Blob, Put Block List, copies and Create Path use it. */
 
 /** `x-ms-tags: name=value&…` of an operation that creates a blob; undefined without tags. */
 export const tagsHeader: Param<Tags | undefined> = {
@@ -207,7 +210,7 @@ export const blockBlobParams = {
   encryption,
 };
 
-/** The part of the declaration that all these operations share. */
+/** The part of their declarations that the operations that create a blob share. */
 export const blobCreation = {
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
@@ -265,16 +268,15 @@ export type NewBlob = Pick<
 /** What a creation writes and returns beside the record of the new blob. */
 interface Creation<H extends string> {
   readonly encryptedWith: BlobEncryption;
-  /** Undefined: the blob is empty. */
+  /** Content of the new blob; undefined: the blob is empty. */
   readonly content?: ContentPlan | undefined;
   readonly effects: readonly Effect[];
   readonly headers: HeaderGroup<H>;
 }
 
-/** The record of a new blob. One that is replaced passes on its creation time and its lease,
- *  uncommitted blocks their lease. Lists
- *  all fields, because every put creates one, and copies by spreading cost a tenth of its
- *  memory. */
+/** The record of a new blob. A replaced blob passes on its creation time and its lease, uncommitted
+ *  blocks their lease. All fields are listed, because every put creates a record, and copies by
+ *  spreading cost a tenth of the memory of a put. */
 export function newBlobRecord(
   context: OverwriteContext,
   blob: NewBlob,
@@ -325,7 +327,7 @@ export function createBlob<H extends string>(
   };
 }
 
-/** Most accounts have neither scopes nor versions. */
+/** Headers that few responses have: most accounts have neither encryption scopes nor versions. */
 function furtherHeaders(put: BlobRecord) {
   const { keySha256, encryptionScope, versionId } = put;
   if (keySha256 === undefined && encryptionScope === undefined && versionId === undefined) {

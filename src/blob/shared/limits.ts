@@ -1,3 +1,5 @@
+/** Limits of the Blob service; some depend on the `x-ms-version` of the request. */
+
 const mebibyte = 1024 * 1024;
 
 /** Limit of the service for the body of Put Blob. */
@@ -12,9 +14,9 @@ export function putBlockBytesMax(version: string): number {
   return version >= "2016-05-31" ? 100 * mebibyte : 4 * mebibyte;
 }
 
-/** Limit of the service per blob. */
+/** Limit of the service for the committed blocks of a blob. */
 export const committedBlocksMax = 50_000;
-/** Limit of the service per blob. */
+/** Limit of the service for the uncommitted blocks of a blob. */
 export const uncommittedBlocksMax = 100_000;
 /** Limit of the service for a block id before its Base64 encoding. */
 export const blockIdBytesMax = 64;

@@ -21,6 +21,9 @@ import type { AccountRecord } from "../../account/account-record.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 
+/** What stays of a blob that is replaced or deleted: versions, soft-deleted states, leases and
+ *  uploads. */
+
 interface AddressedBlob {
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
@@ -32,8 +35,8 @@ interface AddressedWrite {
   readonly effects?: readonly Effect[];
 }
 
-/** Writes the record that the address names: the current blob as the target's record, a snapshot or
- *  version by an effect. */
+/** The fields of a reply that write the record that the address names: the current blob as the
+ *  target's record, a snapshot or version by an effect. */
 export function putAddressed(
   { scope, address, target }: AddressedBlob,
   record: BlobRecord,
@@ -60,13 +63,12 @@ export interface OverwriteContext {
   readonly newETag: Ticks;
 }
 
-/** The key of the addressed blob. */
 export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {
   return scope.key;
 }
 
-/** The lease of the addressed blob, or of its uncommitted blocks if it has nothing else. A blob
- *  that is created in its place takes it over. */
+/** The lease of the addressed blob, or of its uncommitted blocks if there is no blob. A blob that
+ *  is created in its place keeps the lease. */
 export function heldLease({
   target,
   scope,
@@ -74,8 +76,8 @@ export function heldLease({
   return target === undefined ? scope.upload?.live?.lease : target.lease;
 }
 
-/** Whether the current state becomes an earlier version when it is replaced or deleted. A state
- *  that has a version id does, even if versioning was disabled after it was written. */
+/** Whether the current state of a blob becomes an earlier version when it is replaced or deleted. A
+ *  state with a version id does, even if versioning was disabled after it was written. */
 export function becomesVersion({
   target,
   features,
@@ -83,10 +85,8 @@ export function becomesVersion({
   return target !== undefined && (features.versioning || target.versionId !== undefined);
 }
 
-/**
- * The effects that keep the state that a write replaces: as an earlier version if the account has
- * versioning, otherwise as a soft-deleted snapshot if it has soft delete, otherwise not at all.
- */
+/** The effects that keep the state that a write replaces: as an earlier version if the account has
+ *  versioning, otherwise as a soft-deleted snapshot if it has soft delete, otherwise not at all. */
 export function preservePrevious(context: OverwriteContext): readonly Effect[] {
   const { target, newETag, now, scope } = context;
   // Soft delete of a hierarchical account does not protect against overwrites.
@@ -117,7 +117,7 @@ export function versionHeader(versionId: Ticks | undefined): string | undefined 
 
 const noEffects: readonly Effect[] = [];
 
-/** Whether `blocks` may have records of the upload. */
+/** Whether the table `blocks` may have records of the upload. */
 export function hasBlocks(upload: UploadRecord): boolean {
   return upload.inline === undefined || upload.hasBlocks === true;
 }
@@ -127,8 +127,9 @@ export function dropUpload(key: BlobKey, upload: UploadRecord | undefined): read
   return dropBlocks(key, upload, undefined);
 }
 
-/** Removes the uncommitted blocks that become the content of their blob, or are left out of it. The
- *  bytes count as those of the blob alone, although the records are removed later. */
+/** The effects that remove the upload of a blob whose blocks become its content or are left out of
+ *  it. The quota counts the bytes as those of the blob alone at once, although the records are
+ *  removed later. */
 export function dropCommitted(
   key: BlobKey,
   { stored, live }: UploadLookup,
@@ -154,8 +155,8 @@ export function retentionDays(account: AccountRecord): number | undefined {
   return policy?.enabled === true ? policy.days : undefined;
 }
 
-/** Whether Undelete Blob can restore a state. Depends on the time alone, whether or not the reclaim
- *  job has run. */
+/** Whether Undelete Blob can restore a soft-deleted state: until the retention time ends, whether
+ *  or not the reclaim job has run. */
 export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
   return deleted !== undefined && now < retentionEnds(deleted);
 }

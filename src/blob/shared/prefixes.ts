@@ -10,9 +10,10 @@ import {
 } from "../records.ts";
 import { hasFolderMark } from "../tree/create-parents.ts";
 
-/** Directories of flat accounts: prefixes of names up to a slash, or blobs with the folder mark. */
+/** Directories of flat accounts, for the Data Lake API: prefixes of names up to a slash, or blobs
+ *  with the folder mark. */
 
-/** Whether blobs are below a name. */
+/** Whether there are blobs whose names continue a name with a slash. */
 export async function hasBlobsBelow(
   view: RecordView,
   { container, name }: BlobKey,
@@ -46,8 +47,8 @@ export function parentKey({ container, name }: BlobKey): BlobKey {
   return { container, name: name.slice(0, Math.max(name.lastIndexOf("/"), 0)) };
 }
 
-/** The directory that a name is in, if it would vanish with the path of that name: it is only a
- *  prefix of names, and nothing else is in it. */
+/** The directory that a name is in, if it would vanish with the path of that name: no blob has the
+ *  directory's name, and no other path is in it. */
 export async function dependentParent(
   view: RecordView,
   key: BlobKey,
@@ -57,7 +58,7 @@ export async function dependentParent(
   const all = blobs.range([key.container], `${parent.name}/`);
   const below = blobs.range([key.container], `${key.name}/`);
   const own = blobs.key(key);
-  // Names such as `name-1` are between a name and what is below it.
+  // Names such as `name-1` sort between `name` and `name/…`, so two ranges are scanned.
   const others = [
     { start: all.start, end: own },
     { start: successor(own), end: below.start },
@@ -71,14 +72,14 @@ export async function dependentParent(
   return { key: parent, upload: await view.get(uploads, parent) };
 }
 
-/** A directory of a flat account that needs a blob of its own to stay, and uncommitted blocks with
- *  its name. */
+/** A directory of a flat account that needs a blob of its own in order to stay; with the
+ *  uncommitted blocks that have its name. */
 export interface DependentParent {
   readonly key: BlobKey;
   readonly upload: UploadRecord | undefined;
 }
 
-/** Whether a file has the name of a directory above a name. */
+/** Whether a name is below a file: a file has the name of one of its directories. */
 export async function isBelowFile(
   view: RecordView,
   { container, name }: BlobKey,

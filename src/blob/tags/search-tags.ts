@@ -20,7 +20,7 @@ import { joinPath, pathOfDirectory } from "../tree/find-path.ts";
 import { mayListAll } from "../tree/list-access.ts";
 import { findBlob } from "../shared/overwrite.ts";
 
-/** A search for blobs by their tags. */
+/** A search for blobs by their tags, as `find-blobs.ts` requests it. */
 interface Search {
   readonly account: bigint;
   /** The container to search in; undefined for all containers of the account. */
@@ -51,11 +51,13 @@ export interface SearchPage {
 /** Most index entries that a page reads. A page that reaches the limit is short and has a
  *  continuation. */
 const examinedMax = 20_000;
-/** A byte that is greater than the first byte of every key part. */
+/** A byte greater than the first byte of every key part: a key with it comes after all keys of the
+ *  range. */
 const pastEverything = 0xff;
 type Cursor = TagCursor<TagKey, EmptyRecord>;
 
-/** Reads one page of the blobs whose tags satisfy all terms. */
+/** Reads one page of the blobs whose tags satisfy all terms, by merging ranges of the tag
+ *  indexes. */
 export async function searchTags(view: RecordView, search: Search): Promise<SearchPage> {
   const cursors = openCursors(view, search);
   const parents = new Parents(view, search);
@@ -79,8 +81,8 @@ export async function searchTags(view: RecordView, search: Search): Promise<Sear
   }
 }
 
-/** The container whose own index is searched. Undefined for the index of all containers, which is
- *  also that of all directories. */
+/** The container whose own tag index is searched. Undefined: the index of all containers is
+ *  searched, which on hierarchical accounts is also that of all directories. */
 function indexedContainer({ container, isHierarchical }: Search): Search["container"] {
   return isHierarchical ? undefined : container;
 }
@@ -102,8 +104,8 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
   });
 }
 
-/** Moves all cursors to the next key suffix that they have in common; undefined if there is
- *  none. */
+/** Moves the cursors of all terms to the next key suffix that they have in common, which is a blob
+ *  with all tags; undefined if there is none. */
 async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
   const [first, ...others] = cursors;
   if (first === undefined) return undefined;
@@ -167,12 +169,12 @@ async function matching(
 /** The container and the directory of the blobs of an index entry. */
 interface Parent {
   readonly container: string;
-  /** The path of their directory; empty for the root directory and on flat accounts. */
+  /** The path of the directory; empty for the root directory and on flat accounts. */
   readonly path: string;
 }
 
-/** Containers and directories by id, which are read once. Undefined for those that are deleted,
- *  that the search does not include, or that the caller may not list. */
+/** Containers and directories by id, each read once per search. Undefined for those that are
+ *  deleted, that the search does not include, or that the caller may not list. */
 class Parents {
   readonly #view: RecordView;
   readonly #search: Search;
@@ -272,7 +274,7 @@ function matchedTags(terms: readonly TagComparison[], tags: Tags): Tags | undefi
   return matched;
 }
 
-// Number of keys per read: starts with the first and doubles up to the second.
+// Number of keys per read: starts with `batchMin` and doubles up to `batchMax`.
 const batchMin = 16;
 const batchMax = 1024;
 

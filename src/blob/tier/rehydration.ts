@@ -6,6 +6,9 @@ import type { BlobRecord, Rehydration } from "../records.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import type { Version } from "../../protocol/versions.ts";
 
+/** Access tiers of blobs: parameters, headers, and the end of a rehydration, which is computed on
+ *  reads. */
+
 /** Conditions on the time at which the access tier of a blob was set. */
 export interface TierConditions {
   readonly ifModifiedSince: Ticks | undefined;
@@ -29,7 +32,7 @@ export const tierConditions: Param<TierConditions> = {
     const until = unmodified.parse(reader);
     if (!until.ok) return until;
     if (since.value === undefined && until.value === undefined) return none;
-    // Documented: the two exclude each other.
+    // Documented: the two conditions exclude each other.
     return since.value !== undefined && until.value !== undefined
       ? fail("MultipleConditionHeadersNotSupported")
       : ok({ ifModifiedSince: since.value, ifUnmodifiedSince: until.value });
@@ -141,7 +144,8 @@ export function tierHeaders({ type, tier, tierChanged, rehydration }: BlobRecord
     "x-ms-access-tier": tier,
     "x-ms-access-tier-change-time":
       tierChanged === undefined ? undefined : formatHttpDate(tierChanged),
-    // Only accounts with last access tracking know when a blob was read, so it stays Hot.
+    // The service moves a Smart blob by its last access. This server reports Hot: it never moves
+    // the blob.
     "x-ms-smart-access-tier": tier === smart ? defaultTier : undefined,
     "x-ms-archive-status": rehydration && `rehydrate-pending-to-${rehydration.to.toLowerCase()}`,
     "x-ms-rehydrate-priority": rehydration?.priority,

@@ -10,13 +10,13 @@ import type { BlobPolicy } from "../blob-policy.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
 
-/** Name of the metadata pair by which clients of the Blob API recognise a directory. */
+/** Name of the metadata pair `hdi_isfolder: true`, by which clients of the Blob API recognise a
+ *  directory. */
 const folderMark = "hdi_isfolder";
 
 const folderPair = [folderMark, "true"] as const;
 const noHeaders: HttpHeaders = {};
 
-/** The fields of a new directory. */
 interface NewDirectory {
   readonly id: bigint;
   readonly etag: Ticks;
@@ -61,8 +61,8 @@ export function withFolderMark(metadata: Metadata): Metadata {
 type Creation = Pick<CreationContext, "newId" | "newETag" | "now" | "callerId">;
 
 /** Returns the effects that create the missing parent directories of a new path, and the scope with
- *  these directories as ancestors. Undefined if no parent is missing, which is always so on flat
- *  accounts. */
+ *  these directories as ancestors. Every operation that creates a path of a hierarchical account
+ *  calls it. Undefined if no parent is missing, which is always so on flat accounts. */
 export function createParents(
   loadedScope: object,
   { newId, newETag, now, callerId }: Creation,
@@ -70,7 +70,7 @@ export function createParents(
   const scope = loadedScope as ContainerScope;
   const { missingParents, hasFileAsParent } = scope;
   if (missingParents.length === 0) return undefined;
-  // The first missing name exists, but as a file.
+  // The first missing directory cannot be created: a file has its name.
   if (hasFileAsParent) return fail("PathConflict");
   const ancestors: BlobRecord[] = [...scope.ancestors];
   const effects: Effect[] = [];

@@ -19,8 +19,9 @@ import type { Protection } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { hasFolderMark } from "./create-parents.ts";
 
-/** The path of a file or directory in a tree: names separated by slashes. Empty names do not count,
- *  so that `a//b/` and `a/b` are the same path, and the path of the root is empty. */
+/** Paths of files and directories in a tree: names separated by slashes. Empty names do not count,
+ *  so that `a//b/` and `a/b` are the same path, and the path of the root is empty.
+ *  `blob/resources.ts` loads targets of hierarchical accounts with `findPath`. */
 
 export function splitPath(path: string): readonly string[] {
   return path.split("/").filter((component) => component !== "");
@@ -48,8 +49,8 @@ interface DirectoryPath {
   readonly names: readonly string[];
 }
 
-/** The path of a directory from its id, up to the container. An id that is not that of a directory
- *  is treated as that of a container: on flat accounts blobs are keyed by it. */
+/** Finds the path of a directory from its id, up to the container. An id of no directory counts as
+ *  that of a container, by which blobs of flat accounts are keyed. */
 export async function pathOfDirectory(view: RecordView, id: bigint): Promise<DirectoryPath> {
   const names: string[] = [];
   let current = id;
@@ -122,7 +123,7 @@ export interface Tree<R> {
   readonly directoryId: (record: R) => bigint | undefined;
 }
 
-/** The directories that a path consists of, without its last name. */
+/** The directories above a path, as far as they exist. */
 interface ResolvedParents<R> {
   /** The records of the directories that exist, from the top down, without the root. */
   readonly ancestors: readonly R[];
@@ -144,7 +145,7 @@ export function resolveParents<R>(
   return descend({ tree, names, ancestors: [] }, root);
 }
 
-/** A resolution that has found some of the directories. */
+/** A lookup that has found the first of the directories. */
 interface Descent<R> {
   readonly tree: Tree<R>;
   readonly names: readonly string[];
@@ -170,7 +171,7 @@ function descend<R>(descent: Descent<R>, from: bigint): Awaitable<ResolvedParent
   }
 }
 
-/** Adds a directory to those that were found, and returns its id; undefined if it is none. */
+/** Adds a record to the found directories and returns its id; undefined if it is no directory. */
 function enter<R>({ tree, ancestors }: Descent<R>, record: R | undefined): bigint | undefined {
   const id = record === undefined ? undefined : tree.directoryId(record);
   if (record !== undefined && id !== undefined) ancestors.push(record);
@@ -218,12 +219,12 @@ export function checkPath(
   return fail(content === "replace" ? "PathConflict" : "OperationNotSupportedOnDirectory");
 }
 
-// Limits of the service for new paths; a rename of a directory may exceed them below it.
+// Limits of the service for new paths. Renaming a directory may make the paths below it longer.
 const pathSegmentsMax = 60;
 const segmentUnitsMax = 255;
 
-/** Whether a path may be created. The names `.` and `..` are no names of files: clients and proxies
- *  would resolve them, so that other paths would be addressed. */
+/** Whether a path may be created. Names `.` and `..` are rejected: clients and proxies would
+ *  resolve them and address another path. */
 export function checkNewPath(path: string): Result<void> {
   const names = splitPath(path);
   if (names.length > pathSegmentsMax) return fail("PathIsTooDeep");

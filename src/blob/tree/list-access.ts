@@ -4,6 +4,9 @@ import { executeBit, grants, mayAccess, readBit } from "../../protocol/posix-acc
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 
+/** What access control lists permit a caller to list, for listings, searches and recursive
+ *  changes. */
+
 const listBits = readBit | executeBit;
 
 /** A listing of a directory, or of everything below it. */
@@ -15,8 +18,8 @@ interface DirectoryListing {
 }
 
 /** Whether access control lists permit a caller to start a listing: they must grant reading the
- *  directory, and each directory below it that leads to the first path. That path is client input,
- *  so it may lead to a directory that the listing has not come upon before. */
+ *  directory, and each directory from there to the first path. The first path is client input, so
+ *  it may be in a directory that no earlier page has checked. */
 export async function mayList(
   view: RecordView,
   { container, directory, from }: DirectoryListing,
@@ -24,7 +27,7 @@ export async function mayList(
 ): Promise<boolean> {
   const { key, ancestors } = await findPath(view, container, directory);
   const record = await view.get(blobs, key);
-  // A file can be listed, too, which needs no permission on the file itself.
+  // A file can be listed, too; a listing needs no permission on the file itself.
   const target = record?.directory === undefined ? undefined : accessOf(record);
   const access = { ancestors: ancestors.map(accessOf), target };
   if (!mayAccess(access, caller, { target: listBits })) return false;

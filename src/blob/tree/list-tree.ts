@@ -6,15 +6,14 @@ import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/sc
 import { mayEnter, mayList } from "./list-access.ts";
 
 interface TreeEntry {
-  /** The last name of the path. */
   readonly name: string;
   // The id of the entry if it is a directory; undefined for a file.
   readonly directory: bigint | undefined;
   readonly listed: ListEntry;
 }
 
-/** Soft-deleted paths are keyed by the whole path, so they are listed like the names of flat
- *  accounts. */
+/** What is listed of a tree: current paths only. Soft-deleted ones are keyed by the whole path, so
+ *  `listDeleted` lists them like the names of flat accounts. */
 const onlyPresent = {
   deleted: false,
   versions: false,
@@ -22,8 +21,9 @@ const onlyPresent = {
   delimiter: "",
 } as const;
 
-/** As `scanBlobs`, in the order of the tree: a directory, then its entries. With a delimiter,
- *  directories are listed as prefixes, without their entries. */
+/** Does the same as `scanBlobs` for hierarchical accounts, in the order of the tree: a directory,
+ *  then its entries. With a delimiter, directories are listed as prefixes, without their
+ *  entries. */
 export async function listTree(
   view: RecordView,
   selection: Selection,
@@ -63,8 +63,9 @@ export async function listTree(
   return { next: next && [next.path, ...next.rest], isDenied };
 }
 
-/** Lists soft-deleted paths. A limited caller must be able to list every directory that a path was
- *  in; one that does not exist any more has no list that could permit it. */
+/** Lists soft-deleted paths. A caller whom access control lists limit must be able to list every
+ *  directory that a path was in; a directory that no longer exists has no list that could permit
+ *  it. */
 async function listDeleted(
   view: RecordView,
   selection: Selection,
@@ -111,7 +112,8 @@ function relativeTo(
   return comparePaths(path, directory) < 0 ? [] : undefined;
 }
 
-/** The root directory is stored under its own id with the empty name: a listing starts after it. */
+/** The first position after the root directory itself, which is stored under its own id with the
+ *  empty name. */
 const afterRoot: Position = ["\u0000"];
 
 /** Reads a part of a directory: its current entries, in the order of names. */

@@ -15,18 +15,21 @@ import { ticksMax, type Ticks } from "../../base/ticks.ts";
 import { fileTimeStart } from "../../protocol/deleted-version.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 
+/** Moving and deleting paths of hierarchical accounts, for rename, delete and undelete. */
+
 interface PathMove {
   readonly from: BlobKey;
   readonly to: BlobKey;
   readonly record: BlobRecord;
-  /** Uncommitted blocks or appended data of the source, and of the path it moves to. */
+  /** Uncommitted blocks or appended data of the source. `replacedUpload` are those of the path it
+   *  moves to. */
   readonly upload: UploadRecord | undefined;
   readonly replacedUpload: UploadRecord | undefined;
 }
 
-/** Moves a file or a directory: a constant number of keys, whatever is below it. A file or an empty
- *  directory at the new path is replaced; if deletes can be undone, the caller stores its state
- *  before. */
+/** The effects that move a file or a directory: a constant number of keys, whatever is below it. A
+ *  file or an empty directory at the new path is replaced; if soft delete keeps it, the caller adds
+ *  the effects for that before. */
 export function movePath(move: PathMove): readonly Effect[] {
   const { from, to, record, upload, replacedUpload } = move;
   if (from.container === to.container && from.name === to.name) return [];
@@ -34,8 +37,9 @@ export function movePath(move: PathMove): readonly Effect[] {
   const added = put(blobs, to, record);
   const removed = remove(blobs, from);
   return [
-    // The index of directories has one entry for an id: that of the new path must be the last. The
-    // content of a file must not be without a reference in between.
+    // The index of directories has one entry for an id, so the put of the new path must come last.
+    // The content of a file must not be without a reference in between, so there the put comes
+    // first.
     ...(directory === undefined ? [added, removed] : [removed, added]),
     ...dropUpload(to, replacedUpload),
     ...(upload === undefined
@@ -45,13 +49,12 @@ export function movePath(move: PathMove): readonly Effect[] {
   ];
 }
 
-/** Stores the job that removes, in bounded steps, the entries of a directory that no path leads to
- *  any more. */
+/** The job that removes, in bounded steps, the entries of a deleted directory, to which no path
+ *  leads any more. */
 export function reclaimBelow({ directory }: BlobRecord): readonly Effect[] {
   return directory === undefined ? [] : [reclaimOwned("container", directory)];
 }
 
-/** A path to delete. */
 interface PathDeletion {
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
@@ -103,7 +106,7 @@ export function formatDeletionId(at: Ticks): string {
   return String(at - fileTimeStart);
 }
 
-/** Undefined if the text is malformed. */
+/** Parses a deletion id into ticks; undefined if the text is malformed. */
 export function parseDeletionId(text: string): Ticks | undefined {
   if (!/^\d{1,18}$/.test(text)) return undefined;
   const at = BigInt(text) + fileTimeStart;

@@ -1,7 +1,6 @@
 import { blobNameUnitsMax, listedPathUnitsMax } from "../../protocol/names.ts";
 import { joinPath } from "./find-path.ts";
 
-/** One entry of a directory. */
 export interface WalkEntry {
   readonly name: string;
   /** The id of the entry if it is a directory; undefined otherwise. */
@@ -15,17 +14,17 @@ export interface DirectoryPage<E> {
   readonly next: Position | undefined;
 }
 
-/** A name, followed by texts that distinguish several entries of that name: states of one blob.
- *  Empty: before the first entry. */
+/** A position in a directory: a name, followed by texts that distinguish several states of one
+ *  blob. Empty: before the first entry. */
 export type Position = readonly string[];
 
 /** What a walk visits, and how it reads directories. */
 interface Walk<E extends WalkEntry> {
   /** The id of the directory at which the walk starts; its entries are visited. */
   readonly root: bigint;
-  // The path of that directory.
+  // The path of the directory `root`.
   readonly rootPath: string;
-  /** Only entries of the first directory whose names start with this text are visited. */
+  /** Only entries of `root` whose names start with this text are visited. */
   readonly namePrefix: string;
   /** Whether the walk also visits the entries of the directories that it meets. */
   readonly recursive: boolean;
@@ -78,9 +77,9 @@ const firstPageEntriesMax = 32;
 const walkDepthMax = 254;
 const walkedDirectoryUnitsMax = listedPathUnitsMax - blobNameUnitsMax - "/".length;
 
-/** Visits the entries of a tree depth first, a directory before its entries, in the order of names.
- *  Its cost is proportional to the number of visited entries and to the depth of the first one.
- *  Returns where the next walk must start, or undefined at the end. */
+/** Visits the entries of a tree depth first, a directory before its entries, in the order of names;
+ *  both APIs list with it. The cost is proportional to the number of visited entries and to the
+ *  depth of the first one. Returns where the next walk must start, or undefined at the end. */
 export async function walk<E extends WalkEntry>(options: Walk<E>): Promise<WalkEnd | undefined> {
   const { recursive, visit } = options;
   const stack = await openLevels(options);
@@ -137,7 +136,8 @@ async function openLevels<E extends WalkEntry>(options: Walk<E>): Promise<Level<
   return stack;
 }
 
-/** Position, after a name, of the current state of a blob, which comes after its earlier states. */
+/** Position, after a name, of the current state of a blob, which comes after its snapshots and
+ *  versions. */
 const currentState: Position = ["base"];
 
 /** The first name in order after `name`. */

@@ -16,7 +16,8 @@ export function identifyPage(path: string): Result<BlobAddress> {
   return ok({ resource: "page", container: websiteContainer, blob: path, ...at });
 }
 
-/** learn.microsoft.com/azure/storage/blobs/storage-blob-static-website */
+/** Serves a page of the static website to anyone.
+ *  learn.microsoft.com/azure/storage/blobs/storage-blob-static-website */
 export const getPage = operation({
   name: "Static website GET",
   ids: ["StaticWebsite_Get"],

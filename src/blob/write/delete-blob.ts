@@ -21,10 +21,9 @@ import {
   type OverwriteContext,
 } from "../shared/overwrite.ts";
 
-/** What a deletion depends on besides the target. The deletion of one snapshot needs none of it. */
+/** What Delete Blob reads besides the target; nothing of it is read for one snapshot. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
-  /** All generations of the blob. */
   readonly generations: readonly Generation[];
   /** Whether the target is a directory with entries. */
   readonly hasEntries?: boolean;
@@ -47,7 +46,7 @@ const deleteSnapshots: typeof snapshotsHeader = {
   },
 };
 
-/** What the three forms of Delete Blob declare. */
+/** What the declarations of the three forms of Delete Blob have in common. */
 const deletion = {
   name: "Delete Blob",
   params: { snapshots: deleteSnapshots, tierConditions },
@@ -161,7 +160,7 @@ export const deleteBlobPermanently = operation({
     const at = address.snapshot ?? address.versionId;
     const found = readResult.find(({ key, record }) => key.at === at && isRestorable(record, now));
     if (found === undefined) {
-      // The second code: the state exists, but is not soft-deleted.
+      // A state that exists but is not soft-deleted gets the second code.
       return fail(target === undefined ? "BlobNotFound" : "PermanentDeleteNotEnabled");
     }
     const verdict = checkTierConditions(input.tierConditions, found.record);
@@ -218,7 +217,7 @@ function deleteGeneration(
 /** Deletes the snapshot or version that the address names. */
 function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
-  // The address names one of the two.
+  // The address names a snapshot or a version.
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";
   const key = { ...blobKey(context), at, kind } as const;

@@ -24,6 +24,9 @@ import { ticksMax, ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 import type { Route } from "../../operation/operation.ts";
 import { leaseReply } from "../../protocol/lease-action.ts";
 
+/** Operations that change properties of a blob but not its bytes: headers, metadata, expiry,
+ *  lease. */
+
 type SequenceAction = "max" | "update" | "increment";
 
 /** Replaces all six content headers; absent ones are cleared. A request that only resizes a page
@@ -190,7 +193,8 @@ function after(start: Ticks, milliseconds: string): Ticks | undefined {
   return start + BigInt(milliseconds) * ticksPerMillisecond;
 }
 
-/** learn.microsoft.com/rest/api/storageservices/lease-blob */
+/** Declares the actions of Lease Blob, which share one URL.
+ *  learn.microsoft.com/rest/api/storageservices/lease-blob */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { comp: "lease" };
   return operation({

@@ -26,7 +26,7 @@ interface UndeleteSource {
   readonly at: Ticks;
 }
 
-/** `path?deletionid=132…`, percent-encoded, or without the path. */
+/** `x-ms-undelete-source`: `path?deletionid=132…`, percent-encoded, or without the path. */
 const undeleteSource: Param<UndeleteSource | undefined> = {
   sources: [sourceHeader],
   parse: (reader) => {
@@ -80,7 +80,7 @@ async function mayRestoreFrom(
   return mayAccess(access, caller, directoryChange);
 }
 
-/** The deleted state that a request names; without a deletion id the last one of its path. */
+/** The soft-deleted state that a request names; without a deletion id the last one of its path. */
 async function findDeletedPath(
   view: RecordView,
   scope: ContainerScope,

@@ -39,10 +39,8 @@ interface NamedAccount {
   readonly record: AccountRecord;
 }
 
-/**
- * Writes an archive of one state of the accounts, while requests continue to change them. Needs
- * little memory whatever the size: records are read page by page, contents piece by piece.
- */
+/** Writes an archive of one state of the accounts, while requests continue to change them. Needs
+ *  little memory whatever the size: records are read page by page, contents piece by piece. */
 export function exportAccounts(options: ExportOptions): Promise<ExportReport> {
   const { store, content } = options;
   return store.snapshot(

@@ -54,11 +54,9 @@ function idMap(random: Random): (id: bigint) => bigint {
 /** After this time a reclaim job deletes the data of a load that was killed. */
 const loadTicksMax = ticksPerDay;
 
-/**
- * Accounts of a load before it is published. Their data is stored under ids that no name refers
- * to; `publish` assigns all of them in one transaction. Until then the load is invisible, and
- * reclaim jobs delete its data unless `publish` removes the jobs.
- */
+/** Accounts of a load before it is published. Their data is stored under ids that no name refers
+ *  to; `publish` assigns all of them in one transaction. Until then the load is invisible, and
+ *  reclaim jobs delete its data unless `publish` removes the jobs. */
 class StagedAccounts {
   readonly #parts: AccountChangeParts;
   readonly #rules: LoadRules;
@@ -157,10 +155,8 @@ export interface LoadReport extends ContentFigures {
   readonly records: number;
 }
 
-/**
- * Loads an archive. Everything becomes visible in one transaction at the end; a load that fails or
- * is killed changes nothing visible, and what it has stored is deleted later.
- */
+/** Loads an archive. Everything becomes visible in one transaction at the end; a load that fails or
+ *  is killed changes nothing visible, and what it has stored is deleted later. */
 export async function loadArchive(
   archive: AsyncIterable<Uint8Array>,
   options: LoadOptions,

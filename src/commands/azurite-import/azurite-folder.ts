@@ -25,10 +25,8 @@ export interface LokiDocument {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Extracts the documents from a LokiJS file, which is one JSON value, chunk by chunk: the file may
- * be larger than memory, a document may not. Everything else is skipped.
- */
+/** Extracts the documents from a LokiJS file, which is one JSON value, chunk by chunk: the file may
+ *  be larger than memory, a document may not. Everything else is skipped. */
 export class LokiScanner {
   readonly #isWanted: (collection: string) => boolean;
   readonly #bytesMax: number;

@@ -45,11 +45,9 @@ interface ImportOptions {
   readonly progress?: Progress | undefined;
 }
 
-/**
- * Imports an Azurite data folder. Everything becomes visible in one transaction at the end; an
- * import that fails or is killed changes nothing visible. It fails if a container, queue or table
- * of the same name exists.
- */
+/** Imports an Azurite data folder. Everything becomes visible in one transaction at the end; an
+ *  import that fails or is killed changes nothing visible. It fails if a container, queue or table
+ *  of the same name exists. */
 export async function importFolder(options: ImportOptions): Promise<ImportCounts> {
   const { folder, stores, random, log, progress = noProgress } = options;
   if (!holdsAzuriteData(folder)) {

@@ -38,11 +38,9 @@ const jobKinds = {
   table: "table-entities",
 } as const;
 
-/**
- * The resources of an import before it is published. Contents are stored under new ids that no name
- * refers to; `publish` writes all names in one transaction. Until then the import is invisible, and
- * a reclaim job per id deletes its contents unless `publish` removes the job.
- */
+/** The resources of an import before it is published. Contents are stored under new ids that no
+ *  name refers to; `publish` writes all names in one transaction. Until then the import is
+ *  invisible, and a reclaim job per id deletes its contents unless `publish` removes the job. */
 export class StagedResources {
   readonly #stores: Pick<DataStores, "store" | "content">;
   readonly #random: Random;

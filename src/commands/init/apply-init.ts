@@ -26,11 +26,9 @@ type ServicesOf = (stores: DataStores, accounts: Accounts) => ReadonlyMap<Servic
 
 type ParsedInit = ReturnType<typeof parseInit>;
 
-/**
- * Creates what `init` describes and does not exist yet, through the operations of the services.
- * All requests are first sent to services on an empty store in memory: what they reject there is
- * refused before the server's own data is changed.
- */
+/** Creates what `init` describes and does not exist yet, through the operations of the services.
+ *  All requests are first sent to services on an empty store in memory: what they reject there is
+ *  refused before the server's own data is changed. */
 export async function applyInit(
   given: InitParts,
   stores: DataStores,

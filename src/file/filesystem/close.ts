@@ -47,11 +47,9 @@ interface ReadForClose {
   readonly changed: readonly bigint[];
 }
 
-/**
- * Closes handles of one file with their byte-range locks and caching grants. Deletes a
- * delete-pending file with its last handle. All handles are closed in one transaction, because each
- * close changes the same lock record.
- */
+/** Closes handles of one file with their byte-range locks and caching grants. Deletes a
+ *  delete-pending file with its last handle. All handles are closed in one transaction, because
+ *  each close changes the same lock record. */
 const closeOperation: SmbOperation<CloseRequest, LoadedHandles, ReadForClose, CloseResult> = {
   name: "close",
   effect: "writes",

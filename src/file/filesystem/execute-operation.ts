@@ -60,8 +60,7 @@ export interface SmbOperation<Request, Loaded, Seen, Value> {
 }
 
 interface DoneReading<T> extends Done<T> {
-  /** Reads the content of the reply; undefined if the reply has none. The caller must close
-   *  it. */
+  /** Reads the content of the reply; undefined if the reply has none. The caller must close it. */
   readonly reader: ContentReader | undefined;
 }
 

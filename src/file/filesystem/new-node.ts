@@ -44,10 +44,9 @@ export function removeNode({ share, key, node }: LoadedNode): readonly Effect[] 
   return [...preserve, remove(nodes, key), ...effects];
 }
 
-/**
- * Updates the times of a directory whose entries changed, as Windows and Samba do. Only for SMB:
- * over REST, Azure Files leaves the directory unchanged. Its ETag and Last-Modified never change.
- */
+/** Updates the times of a directory whose entries changed, as Windows and Samba do. Only for SMB:
+ *  over REST, Azure Files leaves the directory unchanged. Its ETag and Last-Modified never
+ *  change. */
 export function entriesChanged(
   share: ShareRecord,
   directory: NodeRecord,

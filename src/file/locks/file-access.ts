@@ -13,10 +13,8 @@ export interface DataAccess {
   readonly bytes: "reads" | "writes" | undefined;
 }
 
-/**
- * The access of a REST operation, which counts as an SMB open for its duration.
- * learn.microsoft.com/rest/api/storageservices/managing-file-locks
- */
+/** The access of a REST operation, which counts as an SMB open for its duration.
+ *  learn.microsoft.com/rest/api/storageservices/managing-file-locks */
 export interface FileAccess extends DataAccess {
   /** SMB access mask, compared with the share modes of the handles that are open. */
   readonly access: number;

@@ -18,10 +18,8 @@ interface SharingRequest {
   readonly share: number;
 }
 
-/**
- * The opens whose share mode conflicts with a new open: one of the two has an access that the other
- * does not permit. An open without data access conflicts with none.
- */
+/** The opens whose share mode conflicts with a new open: one of the two has an access that the
+ *  other does not permit. An open without data access conflicts with none. */
 export function sharingConflicts({ opens }: LockState, request: SharingRequest): readonly Open[] {
   const wants = dataAccess(request.access);
   if (wants === 0) return none;

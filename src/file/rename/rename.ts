@@ -54,8 +54,7 @@ const params = {
 
 /** Renames a file or directory within a share, in one transaction whose cost does not depend on the
  *  number of files below a directory. With `replaces`, a file that has the new name is deleted; if
- *  it is open, at its last close.
- *  learn.microsoft.com/rest/api/storageservices/rename-file */
+ *  it is open, at its last close. learn.microsoft.com/rest/api/storageservices/rename-file */
 function declareRename(kind: "file" | "directory") {
   const isFile = kind === "file";
   return fileOperation({

@@ -251,12 +251,10 @@ const bodyBytesMax = 64 * 1024;
 const templatesMax = 8;
 const headEnd = Buffer.from("\r\n\r\n", "latin1");
 
-/**
- * Prepared calls by the head of their part. The parts of a transaction often differ only in their
- * bodies: 100 inserts into one table. Address, operation, permission and parameters depend on the
- * head alone, so that a part with a known head, byte for byte, needs only its body parsed. A
- * transaction of 100 takes a third of the CPU time.
- */
+/** Prepared calls by the head of their part. The parts of a transaction often differ only in their
+ *  bodies: 100 inserts into one table. Address, operation, permission and parameters depend on the
+ *  head alone, so that a part with a known head, byte for byte, needs only its body parsed. A
+ *  transaction of 100 takes a third of the CPU time. */
 export class PartCache {
   readonly #templates: Template[] = [];
 

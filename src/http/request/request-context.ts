@@ -9,11 +9,9 @@ import type { TokenVerdict } from "../auth/tokens/token-verifier.ts";
 import type { Location } from "./target.ts";
 import type { WireRequest } from "../wire.ts";
 
-/**
- * Contexts of the request pipeline (`http/pipeline.ts`). Each step takes one and returns the next,
- * which has the same fields and more. None is changed after it was created, so that a response can
- * be rendered from the last context that a rejected request reached.
- */
+/** Contexts of the request pipeline (`http/pipeline.ts`). Each step takes one and returns the next,
+ *  which has the same fields and more. None is changed after it was created, so that a response can
+ *  be rendered from the last context that a rejected request reached. */
 export interface ReceivedRequest {
   readonly request: WireRequest;
   readonly requestId: string;

@@ -17,12 +17,10 @@ interface Facts extends ActionSource {
   readonly isRead: boolean;
 }
 
-/**
- * The actions that a role must grant for an operation. They follow from the service, the kind of
- * resource, the letters and the effect, as in Azure's table of permissions; `permission.actions`
- * states them where they do not.
- * learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory
- */
+/** The actions that a role must grant for an operation. They follow from the service, the kind of
+ *  resource, the letters and the effect, as in Azure's table of permissions; `permission.actions`
+ *  states them where they do not.
+ *  learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
 export function actionNeedOf(service: ServiceName, source: ActionSource): ActionNeed {
   const { permission, effect } = source;
   const { letters = "" } = permission;

@@ -15,11 +15,9 @@ const versionDigit = "7";
 /** Resolution of the time in an id: ids of times at least this far apart sort by time. */
 export const messageIdTicksMin = BigInt(Math.ceil(ticksPerFraction));
 
-/**
- * Returns a version 7 GUID (RFC 9562): 48 bits of milliseconds, 12 bits of a fraction of one, and
- * the random bits of `randomGuid`, a version 4 GUID. Consecutive messages are therefore adjacent in
- * the store.
- */
+/** Returns a version 7 GUID (RFC 9562): 48 bits of milliseconds, 12 bits of a fraction of one, and
+ *  the random bits of `randomGuid`, a version 4 GUID. Consecutive messages are therefore adjacent
+ *  in the store. */
 export function newMessageId(now: Ticks, randomGuid: string): string {
   const milliseconds = ticksToUnixMilliseconds(now).toString(16).padStart(millisecondDigits, "0");
   const fraction = Math.floor(Number(now % ticksPerMillisecond) / ticksPerFraction);
@@ -87,12 +85,10 @@ interface AddressedMessage {
   readonly address: Pick<QueueAddress, "message">;
 }
 
-/**
- * Returns the message if `receipt` is its latest one, also after its visibility timeout has passed.
- * Order of the faults, as recorded from the service: a receipt that is not Base64 is 400; an id
- * that is no GUID is 404; a receipt of another length is 400 whether the message exists or not;
- * then the message must exist.
- */
+/** Returns the message if `receipt` is its latest one, also after its visibility timeout has
+ *  passed. Order of the faults, as recorded from the service: a receipt that is not Base64 is 400;
+ *  an id that is no GUID is 404; a receipt of another length is 400 whether the message exists or
+ *  not; then the message must exist. */
 export function checkPopReceipt(
   { target, address }: AddressedMessage,
   receipt: string,

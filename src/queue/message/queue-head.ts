@@ -21,10 +21,9 @@ const expiredSkippedMax = 500;
 /** Most index entries of a scan step that only continues after expired messages. */
 const expiredPerStepMax = 250;
 
-/**
- * Returns the first `count` visible messages of a queue. It reads no more index entries than it
- * returns, so that only requests for the same messages conflict: Put Message inserts behind them.
- */
+/** Returns the first `count` visible messages of a queue. It reads no more index entries than it
+ *  returns, so that only requests for the same messages conflict: Put Message inserts behind
+ *  them. */
 export function readQueueHead(
   view: RecordView,
   queue: bigint,

@@ -10,12 +10,10 @@ const handshakeByte = 22;
 /** Limit of this server for the first byte and for the handshake. */
 const decisionMillisecondsMax = 30_000;
 
-/**
- * Makes an HTTP server accept HTTPS on the same port, too. Client libraries require HTTPS of an
- * authority; a browser does not trust the local certificate, and opens the explorer over HTTP.
- * Returns a function that closes the connections whose protocol is not known yet, which the HTTP
- * server does not know.
- */
+/** Makes an HTTP server accept HTTPS on the same port, too. Client libraries require HTTPS of an
+ *  authority; a browser does not trust the local certificate, and opens the explorer over HTTP.
+ *  Returns a function that closes the connections whose protocol is not known yet, which the HTTP
+ *  server does not know. */
 export function acceptTls(
   server: Server,
   certificate: ServedCertificate,

@@ -84,11 +84,10 @@ interface Sampling {
   readonly isParentBased: boolean;
 }
 
-/**
- * Traces requests. The span of a rejected request says which rule rejected it, what it asked for
- * and what was there, and which request had changed that before: another one of this process, among
- * the last ones. Most requests are not sampled: what they cost is measured by `bench --tracing`.
- */
+/** Traces requests. The span of a rejected request says which rule rejected it, what it asked for
+ *  and what was there, and which request had changed that before: another one of this process,
+ *  among the last ones. Most requests are not sampled: what they cost is measured by `bench
+ *  --tracing`. */
 export function traceRequests(sampling: Sampling, log: Log): RequestTracer {
   const { isRootSampled, roots, others, isParentBased } = sampling;
   const writers = new LastWriters();

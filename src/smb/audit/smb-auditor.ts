@@ -132,11 +132,9 @@ interface RequestTarget {
   readonly tree: TreeConnect | undefined;
 }
 
-/**
- * Writes the audit log of SMB: one line for each SESSION_SETUP, LOGOFF, TREE_CONNECT, CREATE and
- * SET_INFO, and one when a handle closes, with what was read, written and locked through it. READ
- * and WRITE are only counted, so that the volume depends on the files that clients open.
- */
+/** Writes the audit log of SMB: one line for each SESSION_SETUP, LOGOFF, TREE_CONNECT, CREATE and
+ *  SET_INFO, and one when a handle closes, with what was read, written and locked through it. READ
+ *  and WRITE are only counted, so that the volume depends on the files that clients open. */
 export class SmbAuditor {
   readonly #write: WriteSmbAudit;
   readonly #counts = new WeakMap<FileHandle, HandleCounts>();

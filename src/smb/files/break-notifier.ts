@@ -75,11 +75,9 @@ interface WatchedFile {
   changedAgain: boolean;
 }
 
-/**
- * Sends break notifications. A request on any process that breaks a grant only stores the break in
- * the lock record of the file. The process whose client has the grant watches that record and sends
- * the notification.
- */
+/** Sends break notifications. A request on any process that breaks a grant only stores the break in
+ *  the lock record of the file. The process whose client has the grant watches that record and
+ *  sends the notification. */
 export class BreakNotifier {
   readonly #server: SmbServerState;
   readonly #files = new Map<string, WatchedFile>();

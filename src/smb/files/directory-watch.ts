@@ -45,11 +45,9 @@ const changesMax = 4096;
 const pendingMax = 512;
 const nothing = Buffer.alloc(0);
 
-/**
- * The CHANGE_NOTIFY state of one directory handle. It collects changes from the first request on,
- * even while no request is pending. If they exceed the buffer of the client, the next response is
- * STATUS_NOTIFY_ENUM_DIR, and the client lists the directory again.
- */
+/** The CHANGE_NOTIFY state of one directory handle. It collects changes from the first request on,
+ *  even while no request is pending. If they exceed the buffer of the client, the next response is
+ *  STATUS_NOTIFY_ENUM_DIR, and the client lists the directory again. */
 export class DirectoryWatch {
   readonly directory: bigint;
   readonly filter: number;

@@ -92,13 +92,11 @@ const modifyingCommands: ReadonlySet<number> = new Set([
   Command.ioctl,
 ]);
 
-/**
- * Counts a request as running on its handle until it is handled. Returns false if the request must
- * fail with STATUS_FILE_NOT_AVAILABLE ([MS-SMB2] 3.3.5.2.10). A client that loses a channel
- * increments its ChannelSequence and replays, over another channel, the requests without a
- * response. A late request from the lost channel could overwrite a later change, and so could a
- * replay whose original is still running: both fail.
- */
+/** Counts a request as running on its handle until it is handled. Returns false if the request must
+ *  fail with STATUS_FILE_NOT_AVAILABLE ([MS-SMB2] 3.3.5.2.10). A client that loses a channel
+ *  increments its ChannelSequence and replays, over another channel, the requests without a
+ *  response. A late request from the lost channel could overwrite a later change, and so could a
+ *  replay whose original is still running: both fail. */
 function countRequest({ header, connection, lifetime }: TreeRequest, handle: FileHandle): boolean {
   if (connection.dialect < Dialect.v300) return true;
   const modifies = modifyingCommands.has(header.command);

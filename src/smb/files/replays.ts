@@ -9,11 +9,9 @@ export interface ReplayableOpen {
   readonly action: number;
 }
 
-/**
- * Opens by client and create GUID. A client that did not receive the response to a CREATE sends the
- * request again over another channel. It must get the same handle, not a second one that it would
- * never close ([MS-SMB2] 3.3.5.9.10).
- */
+/** Opens by client and create GUID. A client that did not receive the response to a CREATE sends
+ *  the request again over another channel. It must get the same handle, not a second one that it
+ *  would never close ([MS-SMB2] 3.3.5.9.10). */
 export class Replays {
   readonly #opens = new Map<string, ReplayableOpen>();
   readonly #names = new Map<bigint, string>();
@@ -37,10 +35,9 @@ export class Replays {
     this.#names.set(open.handle.id.persistent, name);
   }
 
-  /**
-   * Called when a handle is closed or used by a request. Then its client has received the response,
-   * and another CREATE with this GUID is a new open (Open.IsReplayEligible becomes FALSE).
-   */
+  /** Called when a handle is closed or used by a request. Then its client has received the
+   *  response, and another CREATE with this GUID is a new open (Open.IsReplayEligible becomes
+   *  FALSE). */
   remove({ id }: FileHandle): void {
     if (this.#names.size === 0) return;
     const name = this.#names.get(id.persistent);

@@ -1,7 +1,5 @@
-/**
- * Reads a little-endian message. A read beyond its end returns zeros and clears `intact`, so that
- * decoders need only one check at the end.
- */
+/** Reads a little-endian message. A read beyond its end returns zeros and clears `intact`, so that
+ *  decoders need only one check at the end. */
 export class Reader {
   readonly #bytes: Buffer;
   #at: number;

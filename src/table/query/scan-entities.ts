@@ -15,12 +15,10 @@ import type { Row } from "../json/write-entity.ts";
 import { EntityRecord } from "../stored/entity-record.ts";
 import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
 
-/**
- * Decodes partition and row key of encoded keys of one table; a page has up to 1,000. After the
- * table's prefix an encoded key is `02 partition 00 02 row 00`. Keys cannot contain characters
- * below U+0020, so no byte is escaped. Keeps the last partition key: rows of a partition are
- * consecutive.
- */
+/** Decodes partition and row key of encoded keys of one table; a page has up to 1,000. After the
+ *  table's prefix an encoded key is `02 partition 00 02 row 00`. Keys cannot contain characters
+ *  below U+0020, so no byte is escaped. Keeps the last partition key: rows of a partition are
+ *  consecutive. */
 export class KeyReader {
   readonly #from: number;
   #partition: Uint8Array = new Uint8Array();

@@ -28,7 +28,11 @@ import { query } from "../../../protocol/params.ts";
 import { operation } from "../../resources.ts";
 import { acl, group, owner, permissions, upn } from "../params.ts";
 
-/** The access that a request sets; undefined fields have defaults. */
+/** Operations on owner, group and access control list of a path, and the access that a new path
+ *  gets. */
+
+/** Owner, group, permissions and list in the headers of a request; undefined fields get
+ *  defaults. */
 interface RequestedAccess {
   readonly owner: string | undefined;
   readonly group: string | undefined;
@@ -41,21 +45,22 @@ interface RequestedAccess {
 interface PathCreation {
   readonly kind: PathKind;
   readonly parent: BlobRecord | undefined;
-  /** The path that is replaced, which keeps its access (`completeAccess`). */
+  /** The path that is replaced; the new one keeps its owner, group and list (`completeAccess`). */
   readonly existing: BlobRecord | undefined;
   /** Object id of a caller with a bearer token. */
   readonly callerId: string | undefined;
-  /** The caller, if access control lists limit what it may do. */
+  /** The caller, if access control lists limit it; undefined for account keys, SAS tokens and
+   *  callers whose roles suffice. */
   readonly aclCaller: AclCaller | undefined;
 }
 
-/** The bits that appending to a file and flushing it require.
+/** The permission bits on a file that Append Data and Flush Data require.
  *  learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
 export const appendAccess: AccessNeed = { target: readBit | writeBit };
 
 const ownershipAction = every("blobServices/containers/blobs/manageOwnership/action");
 
-/** The action that a role must grant in addition to set an owner or group. */
+/** The role action that a request needs in addition if it sets an owner or group. */
 export function ownershipNeed(input: object): ActionNeed | undefined {
   const requested: Partial<RequestedAccess> = input;
   const hasNone = requested.owner === undefined && requested.group === undefined;
@@ -98,7 +103,7 @@ function replaceAcl(
 
 const accessHeaderNames = ["x-ms-owner", "x-ms-group", "x-ms-permissions"] as const;
 
-/** The headers with owner, group and permissions of a path. */
+/** The response headers with owner, group and permissions of a path. */
 function accessHeaders(record: BlobRecord) {
   const access = accessOf(record);
   return {
@@ -140,8 +145,8 @@ function bitsOf(input: object): number {
 
 const writeNeed = every("blobServices/containers/blobs/write");
 
-/** Whether the caller has these permissions on a path: from its roles, or else from the access
- *  control list. An account key and a SAS have all of them. */
+/** Check Access: tells a caller whether it has the given permissions on a path, from its roles or
+ *  else from the access control list. An account key and a SAS have all of them. */
 export const checkAccess = operation({
   ...blobRead,
   name: "Check Access",

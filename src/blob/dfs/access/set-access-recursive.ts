@@ -141,7 +141,8 @@ function splitByAccess(
   return { allowed: paths.filter(isAllowed), rejected: paths.filter((path) => !isAllowed(path)) };
 }
 
-/** The directory at which the change starts, and the caller whom access control lists limit. */
+/** The directory at which the recursive change starts, and the caller whom access control lists
+ *  limit. */
 interface Start {
   readonly scope: ContainerScope;
   readonly path: string;
@@ -149,9 +150,9 @@ interface Start {
   readonly caller: AclCaller | undefined;
 }
 
-/** One portion of the paths to change. */
+/** The paths that one request changes. */
 interface Portion extends WalkedPage {
-  /** Whether the token leads into a directory that the caller may not list. */
+  /** Whether the continuation token leads into a directory that the caller may not list. */
   readonly isDenied?: boolean;
 }
 

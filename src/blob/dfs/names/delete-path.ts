@@ -33,7 +33,8 @@ import type { PosixAccess } from "../../../protocol/posix-acl.ts";
 import { walkPaths, type WalkedPath } from "../path-walk.ts";
 import { blobChange } from "../../blob-policy.ts";
 
-/** Limits of this server for one request of a caller whom access control lists limit. */
+/** Limits of this server for one delete request of a caller whom access control lists limit: each
+ *  path must be checked. */
 interface TreeLimits {
   /** Most paths whose lists are checked. A directory with fewer is deleted in one transaction. */
   readonly checked: number;
@@ -48,7 +49,7 @@ interface TreeDeletion {
   readonly path: string;
   readonly target: BlobRecord;
   readonly caller: AclCaller;
-  /** Whether the request continues an earlier one, which deleted a first part. */
+  /** Whether an earlier request has deleted a first part of the directory. */
   readonly isContinued: boolean;
 }
 
@@ -56,7 +57,7 @@ interface TreeDeletion {
  *  it, or a first part because the directory has too many paths for one request. */
 type PermittedDeletion = "all" | "nothing" | TreePart;
 
-/** A part of a directory whose deletion is permitted. */
+/** The paths of a directory that one request may delete. */
 interface TreePart {
   readonly paths: readonly PartPath[];
   /** The first path that is left to the next request. */
@@ -65,7 +66,7 @@ interface TreePart {
 
 interface PartPath extends WalkedPath {
   readonly upload: UploadRecord | undefined;
-  /** Snapshots of a file. */
+  /** The blob snapshots of a file. */
   readonly kept: readonly Generation[];
 }
 
@@ -102,8 +103,8 @@ async function checkTreeDeletion(
   return { paths: await readPart(view, paths.slice(0, deleted), rest), next: rest };
 }
 
-/** The paths to delete among those that were walked: all but the directories on the way to the next
- *  path, and without those below a directory that is itself deleted. */
+/** The paths to delete among those that were read: without the directories on the way to the next
+ *  path, which still have entries, and without entries of a directory that is itself deleted. */
 async function readPart(
   view: RecordView,
   walked: readonly WalkedPath[],
@@ -126,11 +127,12 @@ async function readPart(
   return part;
 }
 
-/** Deletes a part of a directory, as `deletePath` deletes one path. */
+/** The effects that delete a part of a directory, each path as `deletePath` does. */
 function deletePart(scope: ContainerScope, { paths }: TreePart, at: Ticks): readonly Effect[] {
   const days = retentionDays(scope.account);
   return paths.flatMap(({ path, key, record, upload, kept }) => {
-    // In this order, because the content must not be without a reference in between.
+    // The kept state is written before the blob is deleted: its content must not be without a
+    // reference in between, or it would be freed.
     const preserved =
       days === undefined
         ? []
@@ -196,7 +198,8 @@ export const deleteAnyPath = operation({
     if (!isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
     if (permitted === "nothing") return fail("AuthorizationPermissionMismatch");
     if (permitted !== "all") {
-      // A client that does not send the parameter would assume that everything is deleted.
+      // Without `paginated` the client ignores the continuation token and would assume that
+      // everything is deleted.
       if (input.paginated !== true) return fail("OperationTimedOut");
       const isKept = retentionDays(scope.account) !== undefined;
       return {
@@ -222,7 +225,7 @@ function isRecursive(input: object): boolean {
 
 const eachDeleted: DecidedEvent = { api: "PutBlob", of: "each" };
 
-/** The result of `reads`. */
+/** What `decide` of Delete Path needs to know. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
   /** Whether the path may be deleted as it is: it is no directory, or one without entries. True for
@@ -248,7 +251,7 @@ function deleteFlat(context: OverwriteContext, found: DeletionReads, takesEntrie
     return fail("DirectoryNotEmpty", { message: notEmptyText });
   }
   const { upload, kept } = found;
-  // The lease of the addressed blob was checked before.
+  // The pipeline has checked the lease of the addressed blob already.
   const record = target && { ...target, lease: undefined };
   const own = next === undefined && record ? [{ key: blobKey(context), record, upload, kept }] : [];
   const all = [...entries, ...own];

@@ -18,16 +18,16 @@ import type { DependentParent } from "../../shared/prefixes.ts";
 import { hasFolderMark, prefixDirectory } from "../../tree/create-parents.ts";
 import { isLiveSnapshot, preserveDeleted } from "../../write/delete-blob.ts";
 
-/** A blob of a flat account whose name is below a directory. */
+/** A blob of a flat account whose name is below a directory, which is a prefix of its name. */
 export interface FlatEntry {
   readonly key: BlobKey;
   readonly record: BlobRecord;
   readonly upload: UploadRecord | undefined;
-  /** Generations of the blob. */
+  /** Snapshots, earlier versions and soft-deleted states of the blob. */
   readonly kept: readonly Generation[];
 }
 
-/** One portion of the entries of a directory. */
+/** The entries of a directory that one request changes. */
 export interface FlatEntries {
   readonly entries: readonly FlatEntry[];
   /** The name of the first entry that is left to the next request; undefined if none is. */
@@ -60,7 +60,8 @@ export async function readEntries(
   return { entries, next: undefined };
 }
 
-/** Deletes blobs as Delete Blob does: leases, protection, snapshots and earlier versions count. */
+/** The effects that delete blobs as Delete Blob does: leases, protection, snapshots and earlier
+ *  versions are checked. */
 export function deleteEntries(
   context: OverwriteContext,
   entries: readonly FlatEntry[],
@@ -71,7 +72,8 @@ export function deleteEntries(
     const free = checkEntry(entry, context);
     if (!free.ok) return free;
     const own = { ...context, scope: { ...context.scope, key }, target: record };
-    // In this order, because the content must not be without a reference in between.
+    // The kept state is written before the blob is deleted: its content must not be without a
+    // reference in between, or it would be freed.
     effects.push(...dropUpload(key, upload), ...preserveDeleted(own, kept), remove(blobs, key));
   }
   return ok(effects);
@@ -89,7 +91,8 @@ export function keepParent(
   return [...dropUpload(key, upload), put(blobs, key, record)];
 }
 
-/** Whether a blob may be deleted or moved without its lease id. */
+/** Fails if a lease, a legal hold or a policy forbids to delete or move a blob without its lease
+ *  id. */
 export function checkEntry(
   { record, kept }: FlatEntry,
   { now }: { readonly now: Ticks },

@@ -59,7 +59,6 @@ const sourceLease: Param<string | undefined> = {
   parse: (reader) => parseLeaseId(reader, "x-ms-source-lease-id"),
 };
 
-/** The path that is renamed. */
 interface RenameSource {
   readonly address: BlobAddress;
   readonly scope: ContainerScope;
@@ -68,9 +67,10 @@ interface RenameSource {
   readonly upload: UploadRecord | undefined;
 }
 
-/** Loads the source. If its text has two meanings, the first is used unless only the other one
- *  exists. With `prefersAlternative` their order is reversed. A path that the caller may not access
- *  counts as one that does not exist, so that the response does not tell them apart. */
+/** Loads the source of a rename. The header with the source's path may be read in two ways, with
+ *  and without the account name: the first is used unless only the other one exists. With
+ *  `prefersAlternative` their order is reversed. A path that the caller may not access counts as
+ *  absent, so that the response does not reveal it. */
 async function loadSource(
   view: RecordView,
   source: CopySource | undefined,
@@ -104,7 +104,6 @@ async function isPresent(view: RecordView, source: Result<RenameSource>): Promis
   return record !== undefined || (!isHierarchical(scope) && hasBlobsBelow(view, scope.key));
 }
 
-/** The conditions and the lease id of the request for the source. */
 interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLease: string | undefined;
@@ -126,14 +125,14 @@ function checkSource(
   return checkProtection(record, now);
 }
 
-/** A blob to move, and the blob that it replaces at its new name. */
+/** A blob to move on a flat account, and the blob that it replaces at its new name. */
 interface FlatMove extends FlatEntry {
   readonly to: BlobKey;
   readonly replaced: BlobRecord | undefined;
   readonly replacedUpload: UploadRecord | undefined;
 }
 
-/** The result of `reads` on a flat account. */
+/** What a rename on a flat account depends on. */
 interface FlatRename {
   /** The first entries below the source. */
   readonly moves: readonly FlatMove[];
@@ -175,26 +174,27 @@ async function readMove(view: RecordView, entry: FlatEntry, to: BlobKey): Promis
   return { ...entry, to, replaced, replacedUpload: await view.get(uploads, to) };
 }
 
-/** The input of a rename on a flat account. */
+/** The parts of the decision context that a rename on a flat account uses. */
 interface FlatRenameContext extends OverwriteContext {
   readonly input: {
     readonly properties: Metadata | undefined;
     readonly transactionId: string | undefined;
-    /** Set if an earlier request has moved other entries of the directory. */
+    /** The continuation token of an earlier request that has moved other entries of the directory;
+     *  undefined for the first request. */
     readonly continuation: string | undefined;
   };
 }
 
-/** Renames a file, or one portion of a directory, whose own blob is moved with the last portion. A
- *  moved blob is deleted under its old name as Delete Blob does: earlier versions and soft-deleted
- *  states stay there, and a blob with snapshots is not moved. */
+/** The effects that rename a file, or one portion of a directory, whose own blob is moved with the
+ *  last portion. A moved blob is deleted under its old name as Delete Blob does: earlier versions
+ *  and soft-deleted states stay there, and a blob with snapshots is not moved. */
 function renameFlat(context: FlatRenameContext, source: RenameSource, found: FlatRename) {
   const { moves, next, own } = found;
   if (own === undefined && moves.length === 0) return fail("SourcePathNotFound");
   const free = checkFlatDestination(context, source, found);
   if (!free.ok) return free;
   const last = next === undefined ? own : undefined;
-  // The lease of the source itself was checked before.
+  // The pipeline has checked the lease of the source already.
   const unleased = last && { ...last, record: { ...last.record, lease: undefined } };
   for (const move of unleased === undefined ? moves : [...moves, unleased]) {
     const checked = checkMove(move, context);
@@ -214,7 +214,8 @@ function renameFlat(context: FlatRenameContext, source: RenameSource, found: Fla
 
 const eachMoved: DecidedEvent = { api: "CopyBlob", of: "each" };
 
-/** The directory that loses its last path: not if the path stays in it, or takes its name. */
+/** The directory that loses its last path. Undefined if the path stays in that directory, or takes
+ *  its name. */
 function leftParent({ scope: { key } }: FlatRenameContext, { left }: FlatRename) {
   const isSame = left?.key.container === key.container && isAtOrBelow(key.name, left.key.name);
   return isSame ? undefined : left;
@@ -268,7 +269,7 @@ function moveBlob(
 ): readonly Effect[] {
   const left = { ...context, scope: { ...context.scope, key: from }, target: record };
   return [
-    // First, because the content must not be without a reference in between.
+    // First, because otherwise the content would be without a reference in between and be freed.
     ...preserveDeleted(left, kept),
     ...movePath({
       from,
@@ -328,12 +329,13 @@ export const renamePath = operation({
   },
 });
 
-/** What a rename in a tree depends on besides source and target. */
+/** What a rename on a hierarchical account depends on besides source and target. */
 interface TreeRename {
   readonly replacedUpload: UploadRecord | undefined;
   /** Whether the destination does not exist, or is a file or an empty directory. */
   readonly isFree: boolean;
-  /** Whether the source is a file with snapshots: keyed by its path, they would stay. */
+  /** Whether the source is a file with blob snapshots. They are keyed by its path and would not be
+   *  moved. */
   readonly hasSnapshots: boolean;
 }
 
@@ -398,7 +400,7 @@ function renameInTree(context: TreeRenameContext, source: RenameSource, found: T
   };
 }
 
-/** Where a path is moved to. */
+/** The path that a rename creates, with its scope. */
 interface Destination {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;

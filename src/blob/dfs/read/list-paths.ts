@@ -19,7 +19,7 @@ import { maxResults, upn } from "../params.ts";
 import { walkPaths } from "../path-walk.ts";
 import { hasFolderMark } from "../../tree/create-parents.ts";
 
-/** A listing of a file contains the file itself: Hadoop lists a file to get its status. */
+/** Lists the file itself if the listed path is a file: Hadoop lists a file to get its status. */
 function listFile(record: BlobRecord, path: string): PathPage {
   return { paths: [{ path, record, isDirectory: false }], next: undefined };
 }
@@ -41,7 +41,7 @@ async function listFlat(
     }
   }
   const { start, end } = blobs.range([container.id], prefix);
-  // A longer text in a token would not fit into a key.
+  // The client's token is cut: a longer text would not fit into a key.
   const name = from?.slice(0, blobNameUnitsMax);
   const first = name === undefined ? undefined : blobs.prefix([container.id, name]);
   const listed: ListedPath[] = [];

@@ -12,6 +12,9 @@ import { leaseAction } from "../../../operation/common-params.ts";
 import { headerGroups } from "../dialect.ts";
 import { formatProperties, transactionIdHeader, upn } from "../params.ts";
 
+/** Reads of the Data Lake API: the operations of the Blob API, wrapped to add this API's
+ *  headers. */
+
 const since = "2018-11-09";
 
 /** Adds `x-ms-properties`, the metadata format of the Data Lake API, to the reply of an operation
@@ -42,7 +45,8 @@ function flatType(metadata: Metadata) {
 
 /** The first version whose reads have `x-ms-properties` even without metadata (recorded). */
 const emptyPropertiesSince = "2022-11-02";
-/** Recorded: reads of files have the checksum of no bytes in this version, whatever the content. */
+/** The version in which reads of files have the CRC64 of no bytes as checksum header, whatever the
+ *  content (recorded). */
 const emptyCrc64Version = "2022-11-02";
 const crc64Header = "x-ms-content-crc64";
 const emptyCrc64 = { [crc64Header]: "AAAAAAAAAAA=" };
@@ -70,9 +74,9 @@ function withTransactionId(decide: Operation["decide"]): Operation["decide"] {
   };
 }
 
-/** Rejects a request of the Data Lake API for the root directory, which has no properties in this
- *  API. A request without `upn`, which only this API has, may be one of the Blob API, in which the
- *  root directory has properties. */
+/** Rejects a Data Lake request for the properties of the root directory, which has none in this
+ *  API. A request without `upn`, a parameter of the Data Lake API alone, may be one of the Blob
+ *  API, in which the root directory has properties. */
 function exceptOfRoot(decide: Operation["decide"]): Operation["decide"] {
   return (context) => {
     const { key } = context.scope as ContainerScope;
@@ -85,7 +89,8 @@ function withHeaders({ success }: Operation, ...names: readonly string[]): Opera
   return { ...success, headers: [...success.headers, ...names] };
 }
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/read */
+/** Get Blob with the headers of the Data Lake API.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/read */
 export const readPath: Operation = {
   ...getBlob,
   name: "Read Path",
@@ -96,7 +101,8 @@ export const readPath: Operation = {
   decide: withProperties(getBlob),
 };
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
+/** Get Blob Properties with the headers of the Data Lake API.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
 export const getPathProperties: Operation = {
   ...getBlobProperties,
   policy: {
@@ -135,7 +141,8 @@ export const getPathStatus: Operation = {
   decide: withTransactionId(withType(getBlobProperties.decide)),
 };
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/lease */
+/** Lease Blob under its Data Lake name.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/lease */
 export const leasePath: Operation = {
   ...leaseBlob,
   name: "Lease Path",

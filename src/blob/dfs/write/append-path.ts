@@ -45,7 +45,7 @@ import { openUpload, touchIntervalTicks } from "../../block/put-block.ts";
 import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
 import { blobChange } from "../../blob-policy.ts";
 
-/** The part of the decision context that `appendAtEnd` uses. */
+/** The part of the decision context of Append Data that `appendAtEnd` uses. */
 interface AppendAtEnd {
   readonly target: BlobRecord;
   readonly input: { readonly position: number };
@@ -53,7 +53,7 @@ interface AppendAtEnd {
   readonly newETag: Ticks;
 }
 
-/** The fields of the reply by which an append changes the file. */
+/** The fields of the reply of Append Data by which the file or its upload changes. */
 interface AppendResult {
   readonly put?: BlobRecord;
   readonly content?: ContentPlan;
@@ -80,14 +80,13 @@ const appendsMax = 50_000;
 const inlineAppendsMax = 16;
 const inlineAppendBytesMax = 8192;
 
-/** The upload of a file, and its number of appends. */
+/** The upload of a file, and the number of its appends. */
 interface Appends {
   readonly staged: UploadLookup;
   /** Number of appends that are stored in records of their own. */
   readonly count: bigint;
 }
 
-/** Reads the upload to which an append is added. */
 function readAppends(view: RecordView, key: BlobKey): Awaitable<Appends> {
   return mapAwaitable(findUpload(view, { key }), (staged) => {
     const { live } = staged;
@@ -96,8 +95,8 @@ function readAppends(view: RecordView, key: BlobKey): Awaitable<Appends> {
   });
 }
 
-/** Whether data may be appended to the file. Blocks of the Blob API and appended data cannot be
- *  combined. */
+/** Fails if data cannot be appended to the file: blocks of the Blob API and appended data exclude
+ *  each other. */
 function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<undefined> {
   if (target.directory !== undefined) return fail("PathConflict");
   const isOfBlobApi = target.type !== "BlockBlob" || (staged.live?.blockIdLength ?? 0) > 0;
@@ -105,7 +104,7 @@ function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<und
   return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
 }
 
-/** An append to a file that is no append blob. */
+/** An append to a file that is a block blob: its data is uncommitted until the next flush. */
 interface Append {
   readonly scope: { readonly key: BlobKey };
   readonly target: BlobRecord;
@@ -129,7 +128,8 @@ function stageAppend(append: Append, found: Appends): Result<AppendResult> {
 
 function smallSource({ pieces }: ReceivedBody): BytesSource | undefined {
   const source = pieces.length === 1 ? pieces[0]?.source : undefined;
-  // An archive contains the record as it is, but not the key of a scope.
+  // Data in an encryption scope is not kept inline: an archive contains the record as it is, but
+  // not the key of a scope.
   const isScoped = source?.cipher?.scope !== undefined;
   return source !== undefined && "bytes" in source && !isScoped ? source : undefined;
 }
@@ -156,8 +156,8 @@ function stageInline(append: Append, found: Appends, source: BytesSource): reado
   return stored === undefined ? opened : [...opened, reclaimOwned("upload", stored.id)];
 }
 
-/** One job for all uploads that are opened in a directory in an hour: a job for each would remain
- *  for a week after the upload is committed. */
+/** The job that removes expired uploads. All uploads that are opened in a directory in one hour
+ *  share it: a job for each would remain for a week after the upload is committed. */
 function expiry({ container }: BlobKey, upload: UploadRecord): Effect {
   const due = (uploadEnds(upload) / touchIntervalTicks + 1n) * touchIntervalTicks;
   return reclaim("blob-uploads", [container, ""], due);
@@ -177,24 +177,24 @@ function stageBlock(append: Append, found: Appends): readonly Effect[] {
   return [...opened.effects, block, add(blockCount.key(opened.upload.id), 1n)];
 }
 
-/** The upload that data is added to, and the effects that write its record. */
 interface OpenedUpload {
   readonly upload: UploadRecord;
   readonly effects: readonly Effect[];
 }
 
-/** Does the same as `openUpload` for an upload with inline data, and marks it as having blocks. */
+/** Does the same as `openUpload` (`blob/block/put-block.ts`) for an upload with inline data, and
+ *  marks it as having blocks. */
 function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks): OpenedUpload {
   if (live.hasBlocks === true && !isStale(live, now)) return { upload: live, effects: [] };
   return changeUpload(key, live, { hasBlocks: true }, now);
 }
 
-/** Whether the upload was used so long ago that its time of expiry is due to be moved. */
+/** Whether the upload was last used so long ago that its time of expiry must be moved. */
 function isStale({ touched }: UploadRecord, now: Ticks): boolean {
   return now - touched > touchIntervalTicks;
 }
 
-/** Changes an upload, and moves its time of expiry if it was not used for long. */
+/** The effects that change an upload, and move its time of expiry if it is stale. */
 function changeUpload(
   key: BlobKey,
   live: UploadRecord,
@@ -309,7 +309,7 @@ export const appendAndFlush = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },
-  // At most the data that was appended before and that the flush replaces.
+  // Bytes that the flush frees: at most the data that was appended before.
   freedBytes: async (view, { scope, target }) => {
     const { data } = await readAppended(view, { key: blobKey({ scope }), target });
     return data.reduce((sum, { length }) => sum + length, 0);
@@ -355,7 +355,7 @@ export const appendAndFlush = operation({
   },
 });
 
-/** What the headers of a response depend on besides the lease. */
+/** The part of the decision context from which the response headers of an append are made. */
 interface AppendContext {
   readonly target: BlobRecord;
   readonly received: ReceivedBody;

@@ -28,12 +28,14 @@ import {
 import { dropCommitted, hasBlocks } from "../../shared/overwrite.ts";
 import type { HttpHeaders } from "../../../protocol/metadata.ts";
 
-/** Data that was appended to a file and is not flushed yet. */
+/** Flushing: appended data, which `append-path.ts` stores as an upload, becomes content of the
+ *  file. */
+
+/** A piece of data that was appended to a file at a position and is not flushed yet. */
 interface AppendedData {
   readonly id: string;
   /** Offset in the file, in bytes. */
   readonly position: number;
-  /** Bytes. */
   readonly length: number;
   readonly part: ContentPart;
 }
@@ -45,7 +47,7 @@ export function appendedId(position: number, moment: bigint, unique: bigint): st
   return `${hex(position, 12)}.${hex(moment, 16)}.${hex(unique, 16)}`;
 }
 
-/** The part of an id after the position, which orders appends by arrival. */
+/** The part of an append's id that orders appends by arrival. */
 function momentOf({ id }: AppendedData): string {
   return id.slice(id.indexOf(".") + 1);
 }
@@ -114,7 +116,7 @@ function contentOf(
   return edit(current, ...writes, { edit: "resize", length });
 }
 
-/** The data that was appended to a file and is not flushed yet. */
+/** All data that was appended to a file and is not flushed yet. */
 interface Appended {
   readonly staged: UploadLookup;
   readonly data: readonly AppendedData[];
@@ -181,7 +183,7 @@ async function hasCommittedBlocks(view: RecordView, target: BlobRecord): Promise
   return false;
 }
 
-/** The input of a flush. */
+/** What a flush depends on besides the file. */
 interface Commit {
   readonly target: BlobRecord;
   readonly appended: Appended;
@@ -191,14 +193,16 @@ interface Commit {
   readonly keeps: boolean;
 }
 
-/** The changes of a flush. The operation copies them into the new record of the file. */
+/** The changes that a flush makes. The operation copies the fields into the new record of the
+ *  file. */
 interface Committed {
   readonly headers: HttpHeaders;
   readonly content: { readonly content?: ContentPlan };
   readonly effects: readonly Effect[];
 }
 
-/** Makes appended data the content of its file, in one transaction. */
+/** Plans the flush of Flush Data and of appends with `flush=true`: appended data becomes the
+ *  content of its file, in one transaction. */
 export function commitAppended(
   key: BlobKey,
   { target, appended, length, keeps }: Commit,

@@ -95,8 +95,8 @@ function declareCreate(kind: PathKind) {
     permission,
     target: "may-exist",
     conditions: "create",
-    // Hadoop relies on this order to detect that another writer has the file. On flat accounts it
-    // expects the fault of the lease.
+    // Hadoop relies on the order of checks to detect that another writer has the file:
+    // `If-None-Match: *` fails first. On flat accounts it expects the fault of the lease.
     ifNoneMatchAny: isHierarchical,
     lease: "match-if-leased",
     policy: { ...policy, event: kind === "file" ? "CreateFile" : "CreateDirectory" },
@@ -140,8 +140,8 @@ function declareCreate(kind: PathKind) {
   });
 }
 
-/** Whether the access in the request applies: to a new path, and to an existing one if the request
- *  names it, lists do not limit the caller, and a SAS permits to change it. */
+/** Whether owner, permissions and list of the request apply: to a new path, and to an existing one
+ *  if the request names them, lists do not limit the caller, and the SAS permits to change them. */
 function setsAccess({ target, input, aclCaller, permits }: Creation): boolean {
   if (target === undefined) return true;
   if (aclCaller !== undefined) return false;
@@ -158,7 +158,7 @@ function isDirectoryRecord(scope: ContainerScope, target: BlobRecord | undefined
   return isHierarchical(scope) ? target.directory !== undefined : hasFolderMark(target.metadata);
 }
 
-/** The result of `reads`. */
+/** What Create Path reads besides the target. */
 interface CreationReads {
   readonly upload: UploadRecord | undefined;
   /** Only on flat accounts: whether a file has the name of a parent directory, or a new file that

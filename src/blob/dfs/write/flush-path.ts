@@ -72,7 +72,7 @@ export const flushPath = operation({
   },
 });
 
-/** The writer of a file says with the last flush that the file is complete. */
+/** The event of a flush with `close=true`: the writer says that the file is complete. */
 const closed: DecidedEvent = { api: "FlushWithClose" };
 
 /** The first version in which a flush without a content type resets it (recorded). */

@@ -26,7 +26,7 @@ export const setPathProperties = operation({
     const { properties: given = target.metadata } = input;
     const metadata = target.directory === undefined ? given : withFolderMark(given);
     const headers = { ...target.headers, ...input.headers };
-    // As with Set Blob Metadata; headers alone make no version.
+    // As in Set Blob Metadata, new metadata creates a version; new headers alone do not.
     const isVersioned = features.versioning && input.properties !== undefined;
     return {
       put: isVersioned

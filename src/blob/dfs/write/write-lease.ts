@@ -8,6 +8,8 @@ import type { Result } from "../../../protocol/result.ts";
 import { ticksFromSeconds } from "../../../base/ticks.ts";
 import type { Ticks } from "../../../base/ticks.ts";
 
+/** Lease actions that Append Data and Flush Data perform together with the write. */
+
 /** What an append or a flush does with the lease of its file. */
 type WriteLease =
   | { readonly action: "none" | "auto-renew" | "release" }
@@ -47,12 +49,13 @@ export function writeLease(commits: boolean): Param<WriteLease> {
   };
 }
 
-/** Whether a write renews the lease whose id it has, which may have expired meanwhile. */
+/** Whether the request renews the lease whose id it has, which may have expired meanwhile. */
 export function renewsLease(input: object): boolean {
   return "lease" in input && (input.lease as WriteLease).action === "auto-renew";
 }
 
-/** The lease of a file after a write. `renewed` is set if the request asked for a renewal. */
+/** The lease of a file after an append or flush. `renewed` is set if the request asked for a
+ *  renewal. */
 export interface LeaseAfterWrite {
   readonly lease: Lease | undefined;
   readonly renewed?: boolean;

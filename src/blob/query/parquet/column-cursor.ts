@@ -22,14 +22,14 @@ import {
   type ThriftStruct,
 } from "./metadata.ts";
 
-/** The head of a page: a dictionary, or values of one column. */
+/** The header of a page of a Parquet column: a dictionary, or values. */
 interface PageHeader {
   readonly kind: "dictionary" | "data" | "data-2" | "other";
   /** Bytes of the header itself, and of the page that follows it. */
   readonly headerBytes: number;
   readonly storedBytes: number;
   readonly pageBytes: number;
-  /** Including nulls. */
+  /** Number of values, including nulls. */
   readonly valueCount: number;
   readonly encoding: number;
   /** Bytes of the levels at the start of a page of version 2, which are not compressed. */
@@ -40,7 +40,8 @@ interface PageHeader {
 
 /** Limit of this server for one page; writers make pages of about 1 MiB. */
 const pageBytesMax = 16 * 1024 * 1024;
-/** Limit of this server: a page of repeated values has many of them in a few bytes. */
+/** Limit of this server for the values of a page: a page of repeated values has many in a few
+ *  bytes. */
 const pageValuesMax = 16 * 1024 * 1024;
 /** Limit of this server for a dictionary, whose values are all decoded. */
 const dictionaryValuesMax = 1024 * 1024;
@@ -133,7 +134,7 @@ function pageValues(
 
 function dictionaryValues(reader: ParquetBytes, dictionary: Dictionary | undefined) {
   if (dictionary === undefined) throw new ParquetError("a dictionary is missing");
-  // A page without values may be empty.
+  // A page without values may be empty: it has no byte with the bit width.
   const indexes = new RunReader(reader, reader.remaining === 0 ? 0 : reader.uint8());
   return (): FieldValue => {
     const value = dictionary.values[indexes.next()];
@@ -169,7 +170,7 @@ function storedValues(reader: ParquetBytes, encoding: number, column: Column): N
   }
 }
 
-/** A file that is read in ranges. */
+/** A file that is read in ranges: the queried blob. */
 export interface RangeFile {
   readonly loop: LoopShare;
   readonly length: number;
@@ -182,7 +183,8 @@ const headerBytesMax = 256 * 1024;
 /** Cost in units of event-loop time (`base/loop-share.ts`), per value of a dictionary. */
 const unitsPerValue = 0.02;
 
-/** Reads the values of one column of a row group in order. Holds one page and the dictionary. */
+/** Reads the values of one column of a row group in order, for `read-parquet.ts`. Holds one page
+ *  and the dictionary in memory. */
 export class ColumnCursor {
   readonly #file: RangeFile;
   readonly #column: Column;
@@ -266,7 +268,8 @@ export class ColumnCursor {
     this.ready = header.valueCount;
   }
 
-  /** Pages of version 2 start with levels that are not compressed. */
+  /** Separates the levels from the values of a page. In pages of version 2 the levels come first
+   *  and are not compressed. */
   async #splitPage(header: PageHeader, stored: Uint8Array): Promise<PageParts> {
     const { repetitionBytes, levelBytes, pageBytes, isCompressed } = header;
     const levels = stored.subarray(repetitionBytes, levelBytes);
@@ -288,7 +291,8 @@ export class ColumnCursor {
 const dictionaryValueBytes = 32;
 
 interface PageParts {
-  /** Which values are present, as runs; undefined if all are. */
+  /** Definition levels, which say which values are present, as runs; undefined if all are
+   *  present. */
   readonly levels: Uint8Array | undefined;
   readonly bytes: Uint8Array;
 }

@@ -4,8 +4,9 @@ import type { FieldValue } from "../records.ts";
 import { ParquetError, type RawValue } from "./page-values.ts";
 import type { Column } from "./metadata.ts";
 
-/** The value that a query sees. A timestamp is in ticks; a whole number that is too large to be
- *  exact is a text; bytes are text, or Base64 if they are not UTF-8. */
+/** Converts a stored Parquet value to the one that a query sees. A timestamp is in ticks; a whole
+ *  number that is too large to be exact is a text; bytes are text, or Base64 if they are not
+ *  UTF-8. */
 export function convert(raw: RawValue, { logical, type }: Column): FieldValue {
   if (type === "int96") return ticksOf(int96Nanoseconds(raw as Uint8Array), 1_000_000_000n);
   switch (logical?.kind) {
@@ -24,7 +25,7 @@ export function convert(raw: RawValue, { logical, type }: Column): FieldValue {
     case "text":
       return plain(raw, true);
     case undefined:
-      // Some writers do not mark columns of texts.
+      // Some writers do not mark columns of texts, so bytes that are valid UTF-8 count as text.
       return plain(raw, type === "bytes" && raw instanceof Uint8Array && isUtf8(raw));
   }
 }
@@ -58,14 +59,14 @@ function within(ticks: bigint): bigint {
   return ticks < 0n ? 0n : ticks > ticksMax ? ticksMax : ticks;
 }
 
-/** Nanoseconds of the day, then the Julian day. */
+/** Nanoseconds since 1970 of an INT96 timestamp: nanoseconds of the day, then the Julian day. */
 function int96Nanoseconds(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const days = BigInt(view.getUint32(8, true)) - 2_440_588n;
   return days * 86_400_000_000_000n + view.getBigInt64(0, true);
 }
 
-/** Decimals of 76 digits have 32 bytes. */
+/** Longest stored decimal: 76 digits take 32 bytes. */
 const decimalBytesMax = 32;
 const scaleMax = 76;
 

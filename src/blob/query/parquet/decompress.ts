@@ -2,7 +2,7 @@ import * as zlib from "node:zlib";
 import type { LoopShare } from "../../../base/loop-share.ts";
 import { ParquetBytes, ParquetError } from "./page-values.ts";
 
-/** Names of the codecs in the order of their numbers. */
+/** Names of the compression codecs in the order of their numbers in the Parquet format. */
 const codecs = [
   "uncompressed",
   "snappy",
@@ -20,7 +20,7 @@ type Decompress = (
   done: (error: Error | null, result: Uint8Array) => void,
 ) => void;
 
-/** The functions of this version of Node. The oldest version that the server runs on has no
+/** The decompression functions of this version of Node. The oldest supported version has no
  *  Zstandard. */
 const functions: Readonly<Partial<Record<(typeof codecs)[number], Decompress | undefined>>> = {
   gzip: zlib.gunzip,
@@ -28,7 +28,7 @@ const functions: Readonly<Partial<Record<(typeof codecs)[number], Decompress | u
   zstd: (zlib as { readonly zstdDecompress?: Decompress }).zstdDecompress,
 };
 
-/** Decompresses a page, whose length is known. */
+/** Decompresses a page of a Parquet column; `length` is that of the result. */
 export async function decompress(
   codec: number,
   bytes: Uint8Array,
@@ -64,7 +64,8 @@ function inflate(
 /** Cost in units of event-loop time (`base/loop-share.ts`), per element of compressed data. */
 const unitsPerElement = 0.01;
 
-/** github.com/google/snappy/blob/main/format_description.txt */
+/** Decompresses Snappy, which Node does not have.
+ *  github.com/google/snappy/blob/main/format_description.txt */
 export async function unpackSnappy(
   bytes: Uint8Array,
   length: number,

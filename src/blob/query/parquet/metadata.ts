@@ -1,11 +1,13 @@
 import { ParquetError, ParquetBytes } from "./page-values.ts";
 
-/** A structure of Thrift's compact protocol, in which Parquet writes its metadata: values by field
- *  number. github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md */
+/** Values by field number of a structure in Thrift's compact protocol, in which Parquet writes its
+ *  metadata. `read-parquet.ts` and the explorer read it.
+ *  github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md */
 export type ThriftStruct = ReadonlyMap<number, ThriftValue>;
 type ThriftValue = boolean | bigint | number | Uint8Array | readonly ThriftValue[] | ThriftStruct;
 
-/** The metadata of Parquet has fewer levels. */
+/** Limit of nested structures, against malicious files; the metadata of Parquet has fewer
+ *  levels. */
 const depthMax = 16;
 
 const types = {
@@ -77,7 +79,7 @@ function readList(reader: ParquetBytes, depth: number): readonly ThriftValue[] {
   return values;
 }
 
-/* The fields of a structure; undefined if they are absent or of another type. */
+/* Getters for the fields of a structure; undefined if a field is absent or of another type. */
 
 export function intOf(struct: ThriftStruct | undefined, id: number): number | undefined {
   const value = struct?.get(id);
@@ -100,7 +102,7 @@ function listOf(struct: ThriftStruct | undefined, id: number): readonly ThriftVa
 }
 
 function textOf(value: ThriftValue | undefined): string {
-  // Not with `Buffer`: the explorer reads schemas, too.
+  // `TextDecoder` instead of `Buffer`, because the explorer reads schemas in the browser.
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : "";
 }
 
@@ -138,7 +140,7 @@ export interface Column {
   readonly logical: LogicalType | undefined;
 }
 
-/** The pages of a column in one row group. */
+/** Where the pages of a column are in one row group. */
 export interface ColumnChunk {
   readonly codec: number;
   readonly valueCount: number;
@@ -149,13 +151,13 @@ export interface ColumnChunk {
 
 export interface RowGroup {
   readonly rowCount: number;
-  /** By the name of the column. */
+  /** The column chunks by the name of the column. */
   readonly chunks: ReadonlyMap<string, ColumnChunk>;
 }
 
 export interface ParquetMetadata {
   readonly columns: readonly Column[];
-  /** Names of the columns with lists or structures. */
+  /** Names of the columns with lists or structures, which queries cannot read. */
   readonly nested: readonly string[];
   readonly rowGroups: readonly RowGroup[];
 }
@@ -180,12 +182,12 @@ function schemaOf(file: ThriftStruct): readonly ThriftStruct[] {
   return schema;
 }
 
-/** A column, or a structure or list of columns. */
+/** An element of the schema: a column, or a structure or list of columns. */
 export interface SchemaElement {
   readonly name: string;
-  /** 0 for a column that is in no structure. */
+  /** Number of structures around the element; 0 for a column that is in no structure. */
   readonly depth: number;
-  /** Undefined for a structure. */
+  /** Physical type; undefined for a structure. */
   readonly type: PhysicalType | undefined;
   readonly logical: LogicalType | undefined;
   readonly repetition: "required" | "optional" | "repeated";
@@ -198,7 +200,7 @@ export function readSchema(footer: Uint8Array): {
 } {
   const file = readStruct(new ParquetBytes(footer));
   const [root, ...schema] = schemaOf(file);
-  /** Elements that are missing at each level. */
+  /** Number of elements that are still to come at each level of the tree. */
   const open = [intOf(root, 5) ?? 0];
   const elements = schema.map((element): SchemaElement => {
     while (open.length > 1 && open.at(-1) === 0) open.pop();
@@ -218,7 +220,8 @@ export function readSchema(footer: Uint8Array): {
 
 const repetitionNames = ["required", "optional", "repeated"] as const;
 
-/** The schema is a tree in depth-first order; its first element is the root. */
+/** Finds the readable columns. The schema is a tree in depth-first order; its first element is the
+ *  root. */
 function readColumns(schema: readonly ThriftStruct[]) {
   const columns: Column[] = [];
   const nested: string[] = [];
@@ -278,7 +281,7 @@ function timestampOf(unit: ThriftStruct | undefined): LogicalType {
   return { kind: "timestamp", unitsPerSecond };
 }
 
-/** The older form of logical types. */
+/** The logical type from `converted_type`, the older form that writers still use. */
 function convertedOf(element: ThriftStruct): LogicalType | undefined {
   switch (intOf(element, 6)) {
     case 0:

@@ -1,6 +1,8 @@
 import { ByteReader } from "../../../encoding/byte-reader.ts";
 import type { Column } from "./metadata.ts";
 
+/** Decoders of the encodings in which Parquet stores the values of a page. */
+
 /** A Parquet file, or a part of one, that is malformed or that this server cannot read. */
 export class ParquetError extends Error {
   override readonly name = "ParquetError";
@@ -13,7 +15,7 @@ export class ParquetBytes extends ByteReader {
   }
 }
 
-/** A value as it is stored, before its logical type is applied. */
+/** A value as it is stored in a page, before its logical type is applied. */
 export type RawValue = boolean | number | bigint | Uint8Array;
 
 /** Returns the next value of a page at each call. Pages are decoded value by value, so that no call
@@ -126,7 +128,7 @@ export class RunReader {
       this.#left = length;
       return;
     }
-    // The last groups may be cut off where no values are left.
+    // The last groups may be cut off after the last value.
     this.#packed = reader.take(Math.min(length * this.#width, reader.remaining));
     this.#bit = 0;
     this.#left = Math.floor((this.#packed.length * 8) / this.#width);
@@ -164,15 +166,16 @@ export class DeltaReader {
   readonly #reader: ParquetBytes;
   readonly #parts: number;
   readonly #perPart: number;
-  /** Number of values that are stored, and of those that were read. */
+  /** Number of stored values, and of those that were returned. */
   readonly #count: number;
   #read = 0;
-  /** Half the number of possible values: sums wrap around, as in the integers of the writer. */
+  /** Half the number of possible values of the type: sums wrap around, as in the integers of the
+   *  writer. */
   readonly #half: bigint;
   #value: bigint;
   #smallest = 0n;
   #widths: Uint8Array = new Uint8Array(0);
-  /** The next part of the block. */
+  /** Index of the next part of the block. */
   #part = 0;
   #bytes: Uint8Array = new Uint8Array(0);
   #width = 0;
@@ -206,13 +209,13 @@ export class DeltaReader {
     return this.#value;
   }
 
-  /** Moves the reader of the bytes behind the values, without computing them. */
+  /** Moves the underlying reader behind the stored values, without computing them. */
   skip(): void {
     for (let left = this.#count - 1; left > 0; left -= this.#perPart) this.#startPart();
   }
 
-  /** Sums wrap around. (BigInt.asIntN and asUintN with 64 bits make Node 20 crash: its compiler
-   *  fails in functions that use them in loops.) */
+  /** Wraps a sum around, as fixed-size integers do. (BigInt.asIntN and asUintN with 64 bits make
+   *  Node 20 crash: its compiler fails in functions that use them in loops.) */
   #wrap(sum: bigint): bigint {
     const whole = 2n * this.#half;
     const rest = (sum + this.#half) % whole;
@@ -247,7 +250,8 @@ function bigBitsAt(bytes: Uint8Array, from: number, width: number): bigint {
   return value;
 }
 
-/** Returns a reader of the values at the position of `reader`, which moves behind them. */
+/** Returns a reader of the delta-encoded values at the position of `reader`, and moves `reader`
+ *  behind them. */
 function section(reader: ParquetBytes): DeltaReader {
   const values = new DeltaReader(new ParquetBytes(reader.bytes.subarray(reader.at)));
   new DeltaReader(reader).skip();

@@ -5,8 +5,8 @@ import { readMetadata, type Column, type ParquetMetadata, type RowGroup } from "
 
 /** Limit of this server for the metadata, which is parsed at once. */
 const metadataBytesMax = 2 * 1024 * 1024;
-/** Limit of this server for the pages and dictionaries that a query holds: one page of each column
- *  that it needs. */
+/** Limit of this server for the pages and dictionaries that a query holds in memory: one page of
+ *  each column that it needs. */
 const heldBytesMax = 64 * 1024 * 1024;
 
 /** Reads the rows of a Parquet file, only the columns with these names; undefined: all columns.
@@ -39,7 +39,7 @@ export async function* readParquet(
 const tailBytes = 8;
 const magic = "PAR1";
 
-/** The metadata is at the end of the file, before its length and four letters. */
+/** Reads the metadata: at the end of the file, before its length and the four letters `PAR1`. */
 async function readFooter(file: RangeFile): Promise<Uint8Array> {
   if (file.length < tailBytes + magic.length) throw new ParquetError("the file is too short");
   const tail = Buffer.from(await file.read(file.length - tailBytes, tailBytes));
@@ -55,7 +55,8 @@ async function readFooter(file: RangeFile): Promise<Uint8Array> {
   return file.read(from, length);
 }
 
-/** The columns to read. At least one, because a query without columns counts the rows. */
+/** The columns to read. At least one, because a query without columns, such as `COUNT(*)`, counts
+ *  the rows. */
 function columnsFor(
   { columns, nested }: ParquetMetadata,
   names: ReadonlySet<string> | undefined,

@@ -304,11 +304,9 @@ interface CachedToken {
   readonly verdict: VerifiedToken;
 }
 
-/**
- * Verifies the signatures of bearer tokens. Verified tokens are cached for all connections, and
- * found by the end of their signature: hashing a whole token would take longer than comparing it. A
- * token with the same end and other claims is not equal to the cached one, and is verified.
- */
+/** Verifies the signatures of bearer tokens. Verified tokens are cached for all connections, and
+ *  found by the end of their signature: hashing a whole token would take longer than comparing it.
+ *  A token with the same end and other claims is not equal to the cached one, and is verified. */
 export class TokenVerifier {
   readonly #issuers: TrustedIssuers;
   readonly #verified = new RecentMap<CachedToken>(

@@ -19,7 +19,7 @@ const home = join(root, ".bench", `jazzer-${version}`);
 const program = join(home, "node_modules", "@jazzer.js", "core", "dist", "cli.js");
 const built = join(root, ".build", "fuzz");
 const found = join(root, ".build", "fuzz-found");
-const limits = ["-rss_limit_mb=3000", "-max_len=24000", "-print_final_stats=1"];
+const limits = ["-rss_limit_mb=3000", "-max_len=24000"];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -83,7 +83,8 @@ async function fuzz(name, target) {
     { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 },
   );
   const seconds = (performance.now() - start) / 1000;
-  const runs = /number_of_executed_units:\s*(\d+)/.exec(stderr)?.[1];
+  // Output after this line was once cut off: statistics at the end are no sign of success.
+  const runs = /^#(\d+)\s+DONE/m.exec(stderr)?.[1];
   const branches = [...stderr.matchAll(/cov: (\d+)/g)].at(-1)?.[1] ?? "?";
   // A process that ended without its figures did not do its work.
   const isDone = status === 0 && (runs !== undefined || values.input !== undefined);

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
 import type { Awaitable } from "../../src/base/awaitable.ts";
 import { newLoopShare } from "../../src/base/loop-share.ts";
 import { parseQuery } from "../../src/blob/query/parse-query.ts";
-import { parseQueryRequest } from "../../src/blob/query/query-blob.ts";
+import { parseQueryRequest, type QueryRequest } from "../../src/blob/query/query-blob.ts";
 import { runQuery } from "../../src/blob/query/run-query.ts";
 import { firstLine, frameHeaderBytes } from "../../src/commands/archive/archive-format.ts";
 import { readFrames } from "../../src/commands/archive/frame-reader.ts";
@@ -147,21 +147,29 @@ const queryForms: Readonly<Record<string, string>> = {
   parquet: "<InputSerialization><Format><Type>parquet</Type></Format></InputSerialization>",
 };
 
-/** Results are written as Avro, those of delimited text as Arrow inside it. */
-async function queryOf(blob: Buffer, sql: string, type: string): Promise<void> {
-  const parsed = parseQuery(sql);
+const queryRequests = Object.fromEntries(
+  Object.entries(queryForms).map(([type, form]) => [type, queryRequestOf(form)]),
+);
+
+function queryRequestOf(form: string): QueryRequest {
   const text =
     "<QueryRequest><QueryType>SQL</QueryType><Expression>SELECT * FROM BlobStorage" +
-    `</Expression>${queryForms[type]}</QueryRequest>`;
+    `</Expression>${form}</QueryRequest>`;
   const document = parseXml(text);
   const request = document.ok ? parseQueryRequest(document.value) : document;
   if (!request.ok) throw new Error(request.fault.code);
+  return request.value;
+}
+
+/** Results are written as Avro, those of delimited text as Arrow inside it. */
+async function queryOf(blob: Buffer, sql: string, type: string): Promise<void> {
+  const parsed = parseQuery(sql);
   if (!parsed.ok) return;
   const read = async function* (from: number, length: number) {
     yield blob.subarray(from, from + length);
   };
   const source = { chunks: read(0, blob.length), read, totalBytes: blob.length, marker, loop };
-  const asked = { ...request.value, query: parsed.value, expressionUnits: sql.length };
+  const asked = { ...queryRequests[type]!, query: parsed.value, expressionUnits: sql.length };
   for await (const chunk of runQuery(source, asked)) void chunk;
 }
 
@@ -245,17 +253,21 @@ function readSmbFrame(frame: Buffer): void {
   }
 }
 
-function decryptFrame(input: Buffer): void {
-  if (input.length === 0) return;
-  for (const cipher of Object.values(Cipher)) {
-    if (cipher === Cipher.none) continue;
+const encryptors = Object.values(Cipher)
+  .filter((cipher) => cipher !== Cipher.none)
+  .map((cipher) => {
     const key = Buffer.alloc(cipher >= Cipher.aes256Ccm ? 32 : 16, 1);
     const keys = { signing: key, incoming: key, outgoing: key };
-    const encryptor = encryptorOf({ sessionId: 1n, cipher, keys });
+    return encryptorOf({ sessionId: 1n, cipher, keys });
+  });
+
+function decryptFrame(input: Buffer): void {
+  if (input.length === 0) return;
+  for (const encryptor of encryptors) {
     // A connection ends at shorter frames.
     if (input.length > transformHeaderBytes) encryptor.decrypt(Buffer.from(input));
     const sealed = encryptor.decrypt(Buffer.concat(encryptor.encrypt([input])));
     if (sealed === undefined || !sealed.equals(input)) throw new Error("does not decrypt");
-    readSmbFrame(sealed);
   }
+  readSmbFrame(input);
 }

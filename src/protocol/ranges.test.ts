@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clipRange, parsePageRange, parseReadRange, parseWriteRange } from "./ranges.ts";
+import {
+  clipRange,
+  parsePageRange,
+  parseReadRange,
+  parseWriteRange,
+  rangeChecksum,
+} from "./ranges.ts";
 
 test.each([
   ["bytes=0-", { first: 0 }],
@@ -61,4 +67,26 @@ test.each([
   expect(written.ok ? written.value : written.fault.code).toEqual(bytes);
   const page = parsePageRange("x-ms-range", text);
   expect(page.ok ? page.value : page.fault.code).toEqual(pages);
+});
+
+describe("checksum of a range", () => {
+  test.each([
+    [undefined, undefined, undefined],
+    ["true", undefined, "md5"],
+    ["true", "false", "md5"],
+    [undefined, "true", "crc64"],
+    ["false", "true", "crc64"],
+    ["false", "false", undefined],
+    ["true", "true", "BothCrc64AndMd5RangeHeaderPresent"],
+    ["yes", undefined, "InvalidHeaderValue"],
+    [undefined, "yes", "InvalidHeaderValue"],
+  ])("MD5 %s and CRC64 %s: %s", (md5, crc64, expected) => {
+    const read = rangeChecksum.parse({
+      version: "2023-11-03",
+      header: (name) => (name.endsWith("md5") ? md5 : crc64),
+      query: () => undefined,
+      headersWith: () => [],
+    });
+    expect(read.ok ? read.value : read.fault.code).toBe(expected);
+  });
 });

@@ -209,7 +209,7 @@ export interface BlobKey {
 /** The key of a generation: `at` is the time of the snapshot, version or deletion. */
 export interface GenerationKey extends BlobKey {
   readonly at: Ticks;
-  readonly kind: "snapshot" | "version" | "deleted";
+  readonly kind: (typeof generationKinds)[number];
 }
 
 const headersShape = {
@@ -325,7 +325,8 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   },
 });
 
-const generationKinds = ["version", "snapshot", "deleted"] as const;
+/** Kinds of generations in the order of their numbers in keys. */
+export const generationKinds = ["version", "snapshot", "deleted"] as const;
 
 /** Generations: snapshots, earlier versions and soft-deleted states, by name, then oldest first.
  *  They are in a table of their own, so that a plain listing need not skip them. */

@@ -28,7 +28,6 @@ import { blobEvents } from "./events.ts";
 import {
   blobs,
   containers,
-  type BlobKey,
   type BlobRecord,
   type ContainerRecord,
   type UploadRecord,
@@ -45,6 +44,7 @@ import {
 } from "./tree/create-parents.ts";
 import {
   findPath,
+  noParents,
   accessOf as posixAccessOf,
   resourceType,
   type PathScope,
@@ -308,9 +308,6 @@ function existingType(target: object, { hierarchicalNamespace }: Features): Faul
   return { headers: { "x-ms-existing-resource-type": resourceType(target as BlobRecord) } };
 }
 
-/** The parents of a name on a flat account: none. */
-const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;
-
 export function isHierarchical({ account }: AccountScope): boolean {
   return account.hierarchicalNamespace === true;
 }
@@ -331,7 +328,9 @@ async function loadPage(
   const container = await view.get(containers, { account: id, name: request.address.container });
   if (site?.enabled !== true || container === undefined) return none;
   for (const { name, missing } of pageCandidates(request.address.blob, site)) {
-    const key = await keyOfPath(view, account, container.id, name);
+    const { key } = isHierarchical({ account })
+      ? await findPath(view, container.id, name)
+      : { key: { container: container.id, name } };
     const record = await findBlob(view, key, request.address);
     const target = afterRehydration(record, view.now);
     const readable = target?.keySha256 === undefined && target?.tier !== "Archive";
@@ -340,16 +339,6 @@ async function loadPage(
     }
   }
   return none;
-}
-
-async function keyOfPath(
-  view: RecordView,
-  account: AccountRecord,
-  container: bigint,
-  path: string,
-): Promise<BlobKey> {
-  if (account.hierarchicalNamespace !== true) return { container, name: path };
-  return (await findPath(view, container, path)).key;
 }
 
 const corsOf = corsRulesFor("blob");

@@ -83,6 +83,12 @@ export function successor(key: Uint8Array): Uint8Array {
   return next;
 }
 
+/** The key that comes later in the order of the store. */
+export function laterKey(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return compareKeys(left, right) < 0 ? right : left;
+}
+
+/** The order of keys in the store: byte by byte. */
 export function compareKeys(left: Uint8Array, right: Uint8Array): number {
   const shared = Math.min(left.length, right.length);
   for (let index = 0; index < shared; index += 1) {

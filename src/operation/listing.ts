@@ -48,13 +48,17 @@ export function formatMarker(parts: readonly string[]): string {
 
 /** The position in a marker that `formatMarker` has written. */
 function markerOf(isPart: (part: string) => boolean): Param<readonly string[] | undefined> {
+  return markerParam((value) => parseMarker(value, isPart));
+}
+
+function markerParam<T>(parse: (value: string) => T | undefined): Param<T | undefined> {
   return {
     sources: ["?marker"],
     parse: (reader) => {
       const value = reader.query("marker");
       if (value === undefined || value === "") return ok(undefined);
-      const parts = parseMarker(value, isPart);
-      return parts === undefined ? fail("OutOfRangeInput") : ok(parts);
+      const parsed = parse(value);
+      return parsed === undefined ? fail("OutOfRangeInput") : ok(parsed);
     },
   };
 }
@@ -66,14 +70,7 @@ export const pathMarker = markerOf(isListedPath);
 
 /** The marker of listings in which the service shows the position: `/account/name` of the next
  *  entry. */
-export const nameMarker: Param<string | undefined> = {
-  sources: ["?marker"],
-  parse: (reader) => {
-    const value = reader.query("marker");
-    if (value === undefined || value === "") return ok(undefined);
-    return fitsName(value) ? ok(value) : fail("OutOfRangeInput");
-  },
-};
+export const nameMarker = markerParam(nameText);
 
 function parseMarker(
   value: string,

@@ -166,6 +166,14 @@ type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"
     ? T | undefined
     : undefined;
 
+type ReadContextOf<
+  R extends { scope: object; target: object },
+  A,
+  T extends TargetPolicy,
+  P extends Params,
+  B,
+> = ReadContext<R["scope"], TargetOf<R["target"], T>, InputOf<P> & BodyInput<B>, A>;
+
 export interface OperationSpec<
   Rs extends ResourceTypes,
   A,
@@ -237,37 +245,19 @@ export interface OperationSpec<
   /** Undefined: 200, and no headers but those of every response. */
   readonly success?: { readonly status: number; readonly headers: readonly H[] };
   /** Reads further records for `decide`, in the same transaction. */
-  readonly reads?: (
-    view: RecordView,
-    context: ReadContext<
-      Rs[N]["scope"],
-      TargetOf<Rs[N]["target"], T>,
-      InputOf<P> & BodyInput<B>,
-      A
-    >,
-  ) => Awaitable<S>;
+  readonly reads?: (view: RecordView, context: ReadContextOf<Rs[N], A, T, P, B>) => Awaitable<S>;
   /** At most how many bytes of its account the operation frees, in its transaction. A large body
    *  that would exceed the quota of the account nevertheless is rejected before it is received.
    *  Undefined: only the transaction rejects it. */
   readonly freedBytes?: (
     view: RecordView,
-    context: ReadContext<
-      Rs[N]["scope"],
-      TargetOf<Rs[N]["target"], T>,
-      InputOf<P> & BodyInput<B>,
-      A
-    >,
+    context: ReadContextOf<Rs[N], A, T, P, B>,
   ) => Awaitable<number>;
   /** Rejects a large body by its length before it is received, if `decide` would reject it whatever
    *  its bytes are. Saves only the transfer: `decide` checks the same again. */
   readonly checkBodyLength?: (
     view: RecordView,
-    context: ReadContext<
-      Rs[N]["scope"],
-      TargetOf<Rs[N]["target"], T>,
-      InputOf<P> & BodyInput<B>,
-      A
-    >,
+    context: ReadContextOf<Rs[N], A, T, P, B>,
     bodyBytes: number,
   ) => Awaitable<Result<void>>;
   /** The last change of records that belong to a missing target, such as uncommitted blocks. Dates

@@ -1,5 +1,12 @@
-import type { Scanned, Rendered, RecordView, ScanBounds } from "./view.ts";
-import { decodeCounter, type Entry, type Transaction, type View } from "../store/store.ts";
+import type { Scanned, Rendered, RecordView } from "./view.ts";
+import {
+  decodeCounter,
+  type Bounds,
+  type Entry,
+  type LimitedBounds,
+  type Transaction,
+  type View,
+} from "../store/store.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { ContentRef, Slice } from "../content/content-ref.ts";
 import type { LoopShare } from "../base/loop-share.ts";
@@ -86,7 +93,7 @@ export class Records implements RecordView {
     return record;
   }
 
-  async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
+  async *scan<K, R>(table: Table<K, R>, bounds: Bounds): AsyncIterable<readonly Scanned<R>[]> {
     // Counted before the first record, too: a caller that needs only the first one leaves the loop
     // at `yield`.
     const firstWait = this.loop.spend(1);
@@ -111,10 +118,7 @@ export class Records implements RecordView {
     }
   }
 
-  readHead<K, R>(
-    table: Table<K, R>,
-    bounds: ScanBounds & { readonly limit: number },
-  ): Awaitable<readonly Scanned<R>[]> {
+  readHead<K, R>(table: Table<K, R>, bounds: LimitedBounds): Awaitable<readonly Scanned<R>[]> {
     return mapAwaitable(this.#view.readHead(bounds), (entries) =>
       entries.map((entry) => new ScannedRecord(entry, table.codec)),
     );

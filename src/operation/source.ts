@@ -1,9 +1,8 @@
 import type { Metadata } from "../protocol/metadata.ts";
-import type { PathAccess } from "../protocol/posix-access.ts";
-import type { StoredPolicy } from "../protocol/permission.ts";
 import type { Result } from "../protocol/result.ts";
 import type { SourceStyle } from "../protocol/source-conditions.ts";
 import type { Tags } from "../protocol/tags.ts";
+import type { Access } from "./service.ts";
 import type { OtherService } from "./transfer-handler.ts";
 
 /** The body of a copy operation: its bytes come from the URL in `x-ms-copy-source`. */
@@ -52,8 +51,8 @@ export interface OwnSource {
   readonly isSameAccount: boolean;
   /** Whether encryption scopes have keys of their own. */
   readonly hasScopeKeys: boolean;
-  /** Whether the caller may read the source, given the access policies of its container. */
-  readonly authorise: (access: SourceAccess | undefined) => Result<void>;
+  /** Whether the caller may read the source, given the access rules of its container or share. */
+  readonly authorise: (access: Access | undefined) => Result<void>;
   /** The other meaning of a source path that has two; which one exists is decided in the
    *  transaction. */
   readonly alternative?: OwnSource;
@@ -67,14 +66,6 @@ interface FetchedSource {
    *  the network. */
   readonly otherService?: OtherService | undefined;
   readonly properties: FetchedProperties;
-}
-
-/** Access rules of the container or share that the source is in. */
-export interface SourceAccess {
-  readonly policies: readonly StoredPolicy[];
-  readonly publicAccess?: "container" | "blob";
-  readonly path?: () => PathAccess;
-  readonly isFile?: boolean;
 }
 
 /** The source URL as the properties of the copy show it: without the signature, which is a

@@ -138,21 +138,27 @@ function storeEnd(
 
 /** Renews the claim of this process on a job. */
 export function renewClaim({ store }: TransferStore, id: string): Promise<void> {
-  return store.transact(async (tx) => {
-    const key = transferJobs.key({ id });
-    const value = await tx.get(key);
-    if (value === undefined) return;
-    const job = transferJobs.codec.decode(value);
-    tx.put(key, transferJobs.codec.encode({ ...job, claimedUntil: tx.now + claimTicks }));
-  });
+  return changeJob(store, id, (job, now) => ({ ...job, claimedUntil: now + claimTicks }));
 }
 
-/** Ends the claim of this process, so that a process can claim the job again. */
+/** Ends the claim of this process, so that a process can claim the job again. `job` is stored with
+ *  the number of its attempts. */
 export function releaseTransfer({ store }: TransferStore, job: StoredTransfer): Promise<void> {
+  return changeJob(store, job.id, () => ({ ...job, claimedUntil: undefined }));
+}
+
+/** Does nothing if the job has ended meanwhile, for example because its copy was aborted. */
+function changeJob(
+  store: Store,
+  id: string,
+  change: (stored: StoredTransfer, now: Ticks) => StoredTransfer,
+): Promise<void> {
+  const key = transferJobs.key({ id });
   return store.transact(async (tx) => {
-    const key = transferJobs.key(job);
-    if ((await tx.get(key)) === undefined) return;
-    tx.put(key, transferJobs.codec.encode({ ...job, claimedUntil: undefined }));
+    const value = await tx.get(key);
+    if (value === undefined) return;
+    const changed = change(transferJobs.codec.decode(value), tx.now);
+    tx.put(key, transferJobs.codec.encode(changed));
   });
 }
 

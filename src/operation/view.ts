@@ -3,6 +3,7 @@ import type { LoopShare } from "../base/loop-share.ts";
 import type { ContentRef, Slice } from "../content/content-ref.ts";
 import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
+import type { Bounds, LimitedBounds } from "../store/store.ts";
 
 /** How operations read: decoded records of one state. */
 export interface RecordView {
@@ -10,13 +11,10 @@ export interface RecordView {
   readonly loop: LoopShare;
   get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined>;
   /** Records between two encoded keys (`table.range(…)`), in order, in arrays of bounded length. */
-  scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
+  scan<K, R>(table: Table<K, R>, bounds: Bounds): AsyncIterable<readonly Scanned<R>[]>;
   /** The first records of a range, for operations that delete what they read. Starts after the
    *  records that earlier transactions of the batch have deleted (range head in the glossary). */
-  readHead<K, R>(
-    table: Table<K, R>,
-    bounds: ScanBounds & { readonly limit: number },
-  ): Awaitable<readonly Scanned<R>[]>;
+  readHead<K, R>(table: Table<K, R>, bounds: LimitedBounds): Awaitable<readonly Scanned<R>[]>;
   /** Renders a scanned record, or returns the cached text. A text is cached if it depends only on
    *  the record and `variant`. Undefined if `render` returns undefined. */
   renderCached<R>(
@@ -36,17 +34,6 @@ export interface Rendered {
   readonly text: string;
   /** Whether the text depends only on the record and the variant. */
   readonly isCacheable: boolean;
-}
-
-/** The range of keys of a scan. */
-export interface ScanBounds {
-  readonly start: Uint8Array;
-  readonly end: Uint8Array;
-  readonly reverse?: boolean;
-  readonly limit?: number;
-  /** For scans of an index, whose records are read next: the key of such a record is `prefix`
-   *  followed by the index key without its first `skip` bytes. */
-  readonly indexTarget?: { readonly skip: number; readonly prefix: Uint8Array };
 }
 
 /** A record of a scan with its encoded key. */

@@ -1,4 +1,4 @@
-import { append, inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
+import { append, type ReceivedBody } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { header, integer } from "../../protocol/params.ts";
@@ -12,6 +12,7 @@ import {
   bodyChecksum,
   bothChecksums,
 } from "../shared/create-blob.ts";
+import { partBody, partRoute, partSource } from "../shared/write-part.ts";
 import { appendBlockBytesMax, appendedBlocksMax } from "../shared/limits.ts";
 
 /** `x-ms-blob-condition-appendpos`: the length that the blob must have before the append. */
@@ -97,20 +98,9 @@ export const appendBlock = operation({
   ...appending,
   name: "Append Block",
   ids: ["AppendBlob_AppendBlock"],
-  route: {
-    method: "PUT",
-    resource: "blob",
-    query: { comp: "appendblock" },
-    headers: { "x-ms-copy-source": false },
-  },
+  route: partRoute("appendblock", false),
   since: "2015-02-21",
-  body: {
-    kind: "content",
-    lengthMax: appendBlockBytesMax,
-    inlineBytesMax: inlinePartBytesMax,
-    md5Always: false,
-    nonEmpty: true,
-  },
+  body: partBody(appendBlockBytesMax),
   conditionFaults: { outOfRange: "OutOfRangeInput" },
   freedBytes: () => 0,
   decide: (context) => appendReply(context),
@@ -122,22 +112,9 @@ export const appendBlockFromUrl = operation({
   ...appending,
   name: "Append Block From URL",
   ids: ["AppendBlob_AppendBlockFromUrl"],
-  route: {
-    method: "PUT",
-    resource: "blob",
-    query: { comp: "appendblock" },
-    headers: { "x-ms-copy-source": true },
-  },
+  route: partRoute("appendblock", true),
   since: "2018-11-09",
-  body: {
-    kind: "source",
-    lengthMax: appendBlockBytesMax,
-    inlineBytesMax: inlinePartBytesMax,
-    style: "range-from-url",
-    range: "x-ms-source-range",
-    md5Always: true,
-    nonEmpty: true,
-  },
+  body: partSource({ lengthMax: appendBlockBytesMax, style: "range-from-url", md5Always: true }),
   namedResources: [copySource],
   decide: (context) => {
     const reply = appendReply(context);

@@ -1,9 +1,4 @@
-import {
-  whole,
-  emptyContent,
-  inlinePartBytesMax,
-  type ReceivedBody,
-} from "../../content/content-ref.ts";
+import { whole, emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
 import { add, periodJob, put, reclaimOwned, type Effect } from "../../operation/effects.ts";
 import { encryption, type Encryption } from "../../protocol/encryption.ts";
 import { fail, ok } from "../../protocol/result.ts";
@@ -29,6 +24,7 @@ import { uncommittedBlocksMax, putBlockBytesMax, blockIdBytesMax } from "../shar
 import { findUpload, type UploadLookup, type UploadPlace } from "./read-blocks.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { blobKey } from "../shared/overwrite.ts";
+import { partBody, partRoute, partSource } from "../shared/write-part.ts";
 import { base64ByteLength } from "../../base/base64.ts";
 import { invalidQuery, missingQuery } from "../../protocol/faults.ts";
 import type { Param } from "../../protocol/params.ts";
@@ -192,20 +188,9 @@ export const putBlock = operation({
   ...staging,
   name: "Put Block",
   ids: ["BlockBlob_StageBlock"],
-  route: {
-    method: "PUT",
-    resource: "blob",
-    query: { comp: "block" },
-    headers: { "x-ms-copy-source": false },
-  },
+  route: partRoute("block", false),
   since: "2009-09-19",
-  body: {
-    kind: "content",
-    lengthMax: putBlockBytesMax,
-    inlineBytesMax: inlinePartBytesMax,
-    md5Always: false,
-    nonEmpty: true,
-  },
+  body: partBody(putBlockBytesMax),
   freedBytes: (view, { scope, input }) => replacedBytes(view, scope, input.blockId),
 });
 
@@ -215,21 +200,8 @@ export const putBlockFromUrl = operation({
   ...staging,
   name: "Put Block From URL",
   ids: ["BlockBlob_StageBlockFromURL"],
-  route: {
-    method: "PUT",
-    resource: "blob",
-    query: { comp: "block" },
-    headers: { "x-ms-copy-source": true },
-  },
+  route: partRoute("block", true),
   since: "2018-03-28",
-  body: {
-    kind: "source",
-    lengthMax: putBlockBytesMax,
-    inlineBytesMax: inlinePartBytesMax,
-    style: "blob-from-url",
-    range: "x-ms-source-range",
-    md5Always: false,
-    nonEmpty: true,
-  },
+  body: partSource({ lengthMax: putBlockBytesMax, style: "blob-from-url", md5Always: false }),
   namedResources: [copySource],
 });

@@ -1,6 +1,7 @@
+import { parseGuid } from "../../protocol/guid.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import type { Metadata, HttpHeaders } from "../../protocol/metadata.ts";
-import { integer } from "../../protocol/params.ts";
+import { boolean, header, integer, oneOf } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { FetchedProperties } from "../../operation/source.ts";
 import type { Tags } from "../../protocol/tags.ts";
@@ -11,6 +12,15 @@ import { decodeBase64 } from "../../base/base64.ts";
 import type { NewBlob } from "../shared/create-blob.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
 import { archive, beginRehydration, pageTiers } from "../tier/rehydration.ts";
+
+/** The record that a copy creates, from the properties of its source and of the request: for Copy
+ *  Blob, Put Blob From URL, Copy Blob From URL and Incremental Copy Blob. */
+
+/* Headers of Copy Blob, some of which Put Blob From URL and Copy Blob From URL have, too. */
+export const rehydratePriority = header("x-ms-rehydrate-priority", oneOf("High", "Standard"));
+export const sealBlob = header("x-ms-seal-blob", boolean);
+export const tagOption = header("x-ms-copy-source-tag-option", oneOf("REPLACE", "COPY"));
+export const sourceLeaseId = header("x-ms-source-lease-id", parseGuid);
 
 /** Properties of a copy source that the copy gets, too. */
 export interface SourceProperties {
@@ -98,27 +108,24 @@ const md5Bytes = 16;
 const parseBlockCount = integer(0, appendedBlocksMax);
 
 /** Reads the properties of a fetched source from the headers of its response. */
-export function remoteSourceProperties({
-  header,
-  metadata,
-  tags,
-}: FetchedProperties): SourceProperties {
-  const type = header("x-ms-blob-type");
-  const md5 = decodeBase64(header("content-md5") ?? header("x-ms-blob-content-md5") ?? "");
+export function remoteSourceProperties(fetched: FetchedProperties): SourceProperties {
+  const { header: headerOf, metadata, tags } = fetched;
+  const type = headerOf("x-ms-blob-type");
+  const md5 = decodeBase64(headerOf("content-md5") ?? headerOf("x-ms-blob-content-md5") ?? "");
   return {
     type: type === "PageBlob" || type === "AppendBlob" ? type : "BlockBlob",
     headers: {
-      contentType: header("content-type"),
-      contentEncoding: header("content-encoding"),
-      contentLanguage: header("content-language"),
-      cacheControl: header("cache-control"),
-      contentDisposition: header("content-disposition"),
+      contentType: headerOf("content-type"),
+      contentEncoding: headerOf("content-encoding"),
+      contentLanguage: headerOf("content-language"),
+      cacheControl: headerOf("cache-control"),
+      contentDisposition: headerOf("content-disposition"),
       contentMd5: md5?.length === md5Bytes ? md5 : undefined,
     },
     metadata,
     tags,
-    sequenceNumber: parseSequenceNumber(header("x-ms-blob-sequence-number") ?? ""),
-    committedBlockCount: parseBlockCount(header("x-ms-blob-committed-block-count") ?? ""),
-    sealed: header("x-ms-blob-sealed") === "true" ? true : undefined,
+    sequenceNumber: parseSequenceNumber(headerOf("x-ms-blob-sequence-number") ?? ""),
+    committedBlockCount: parseBlockCount(headerOf("x-ms-blob-committed-block-count") ?? ""),
+    sealed: headerOf("x-ms-blob-sealed") === "true" ? true : undefined,
   };
 }

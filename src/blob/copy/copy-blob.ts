@@ -6,6 +6,7 @@ import { encryptionScope } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { withoutSignature, type CopySource } from "../../operation/source.ts";
+import type { TransferJob } from "../../operation/transfer-handler.ts";
 import { startTransfer, dropTransfer } from "../../operation/transfer.ts";
 import { isPageBlobLength } from "../page/put-page.ts";
 import { protection } from "../protection/protection.ts";
@@ -21,8 +22,15 @@ import {
   tagsHeader,
 } from "../shared/create-blob.ts";
 import { anyTier, archive } from "../tier/rehydration.ts";
-import { copiedBlob, remoteSourceProperties, type CopyOptions } from "./copied-blob.ts";
-import { rehydratePriority, sealBlob, sourceLeaseId, tagOption } from "./copy-params.ts";
+import {
+  copiedBlob,
+  rehydratePriority,
+  remoteSourceProperties,
+  sealBlob,
+  sourceLeaseId,
+  tagOption,
+  type CopyOptions,
+} from "./copied-blob.ts";
 import { checkLocalSource, loadLocalSource, type SourceRequirements } from "./local-source.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 import { query, required } from "../../protocol/params.ts";
@@ -114,12 +122,8 @@ function copyWithinServer(
   const bytes = original.content.length;
   if (mustEncryptAgain(source, original, newScope)) {
     const copy = { id, source: source.url, status: "pending" as const };
-    const { container, name } = blobKey(context);
-    const job = startTransfer({
+    const job = startCopyJob(context, {
       id,
-      kind: "blob-copy",
-      scope: [container, name],
-      account: context.scope.account.id,
       url: source.url,
       headers: {},
       length: bytes,
@@ -172,13 +176,9 @@ function startRemoteCopy(
   }
   const blob = copiedBlob(original, input, context);
   if (!blob.ok) return blob;
-  const { container, name } = blobKey(context);
   const etag = properties.header("etag");
-  const job = startTransfer({
+  const job = startCopyJob(context, {
     id,
-    kind: "blob-copy",
-    scope: [container, name],
-    account: context.scope.account.id,
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
     length: properties.length,
@@ -192,6 +192,13 @@ function startRemoteCopy(
     content: empty(original.type === "PageBlob" ? totalBytes : 0),
     effects: [job] as readonly Effect[],
   });
+}
+
+/** Stores the transfer job that completes a copy to the addressed blob after the response. */
+function startCopyJob(context: OverwriteContext, job: Omit<TransferJob, "kind" | "scope">): Effect {
+  const { container, name } = blobKey(context);
+  const account = context.scope.account.id;
+  return startTransfer({ kind: "blob-copy", scope: [container, name], account, ...job });
 }
 
 /** Ends a pending copy. The target stays, empty and with its metadata.

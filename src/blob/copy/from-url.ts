@@ -21,8 +21,12 @@ import { operation } from "../resources.ts";
 import { putBlobBytesMax, syncCopyBytesMax } from "../shared/limits.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
 import { blockBlobTier } from "../tier/rehydration.ts";
-import { copiedBlob, remoteSourceProperties, type SourceProperties } from "./copied-blob.ts";
-import { tagOption } from "./copy-params.ts";
+import {
+  copiedBlob,
+  remoteSourceProperties,
+  tagOption,
+  type SourceProperties,
+} from "./copied-blob.ts";
 import type { HttpHeaders } from "../../protocol/metadata.ts";
 
 /** Body declaration of Put Blob From URL and Copy Blob From URL, whose bytes are a whole blob at a

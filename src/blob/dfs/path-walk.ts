@@ -1,4 +1,5 @@
 import { splitPath, rootName } from "../tree/find-path.ts";
+import { laterKey } from "../../encoding/keys.ts";
 import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../tree/walk.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
@@ -62,9 +63,8 @@ export async function walkPaths(view: RecordView, options: PathWalk): Promise<Wa
 async function readPage(view: RecordView, request: PageRequest): Promise<DirectoryPage<Entry>> {
   const { directory: container, namePrefix, from, limit } = request;
   const within = blobs.range([container], namePrefix);
-  const first = from?.[0] === undefined ? undefined : blobs.key({ container, name: from[0] });
-  const start =
-    first !== undefined && Buffer.compare(first, within.start) > 0 ? first : within.start;
+  const first = from?.[0] === undefined ? within.start : blobs.key({ container, name: from[0] });
+  const start = laterKey(within.start, first);
   const entries: Entry[] = [];
   for await (const batch of view.scan(blobs, { start, end: within.end })) {
     for (const { key, record } of batch) {

@@ -25,6 +25,7 @@ import {
   type Page,
 } from "./scan-blobs.ts";
 import { largeListing } from "../../operation/operation.ts";
+import { laterKey } from "../../encoding/keys.ts";
 import { PagedText } from "../../encoding/paged-text.ts";
 import { xmlListBody } from "../../encoding/xml-body.ts";
 import { startTag, textElement } from "../../encoding/xml-writer.ts";
@@ -148,7 +149,7 @@ async function plainPage(
 ): Promise<Page> {
   const { container, from, limit } = selection;
   const { start, end } = boundsOf(blobs, selection);
-  const first = from === undefined ? start : later(start, keyOfMarker(blobs, container, from));
+  const first = from === undefined ? start : laterKey(start, keyOfMarker(blobs, container, from));
   const variant = renderVariant(options);
   let emitted = 0;
   // The scan has no limit, because expired blobs are skipped: a page may read more records than it
@@ -163,10 +164,6 @@ async function plainPage(
     }
   }
   return { next: undefined };
-}
-
-function later(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return Buffer.compare(left, right) < 0 ? right : left;
 }
 
 function render(entry: Scanned<BlobRecord>, options: EntryOptions) {

@@ -198,7 +198,7 @@ function openSource<K, R>(
   const within = boundsOf(table, selection);
   const batchMax = Math.min(limit + 1, batchEntriesMax);
   const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, seekBatchMin);
-  const cursor = new NameCursor(view, table, { ...within, batchMin, batchMax });
+  const cursor = new RecordCursor(view, table, { ...within, batchMin, batchMax });
   if (from !== undefined) cursor.seek(keyOfMarker(table, container, from));
   return {
     isDrained: () => cursor.isDrained,
@@ -260,8 +260,9 @@ interface CursorBounds {
   readonly batchMax: number;
 }
 
-/** A cursor over the records of one container in one table, in the order of names. */
-class NameCursor<K, R> {
+/** A cursor over a range of records, buffered in batches. Listings read blobs of one container with
+ *  it, in the order of names; searches by tags read the tag indexes. */
+export class RecordCursor<K, R> {
   readonly #view: RecordView;
   readonly #table: Table<K, R>;
   readonly #bounds: CursorBounds;

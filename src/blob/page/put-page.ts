@@ -4,7 +4,7 @@ import { pageBytes, parsePageRange, type Span } from "../../protocol/ranges.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { pageBlobBytesMax, putPageBytesMax } from "../shared/limits.ts";
-import { clear, write, inlinePartBytesMax, type ReceivedBody } from "../../content/content-ref.ts";
+import { clear, write, type ReceivedBody } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import {
@@ -14,8 +14,10 @@ import {
   bothChecksums,
 } from "../shared/create-blob.ts";
 import { blobChange } from "../blob-policy.ts";
+import { pageTiers } from "../tier/rehydration.ts";
 import { addCleared } from "./cleared-ranges.ts";
 import { operation } from "../resources.ts";
+import { partBody, partSource } from "../shared/write-part.ts";
 
 /** Put Page in its three forms, and the parameters of page blobs that other operations have,
  *  too. */
@@ -23,10 +25,7 @@ import { operation } from "../resources.ts";
 /** Limit of the service for the sequence number of a page blob. */
 export const sequenceNumberMax = 2n ** 63n - 1n;
 
-export const pageTier = header(
-  "x-ms-access-tier",
-  oneOf("P4", "P6", "P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"),
-);
+export const pageTier = header("x-ms-access-tier", oneOf(...pageTiers));
 
 const anyLength = integer(0, pageBlobBytesMax);
 
@@ -165,13 +164,7 @@ export const putPage = operation({
   route: pageRoute({ "x-ms-page-write": "update", "x-ms-copy-source": false }),
   since: "2009-09-19",
   params: { range: pageRange, sequence, encryption },
-  body: {
-    kind: "content",
-    lengthMax: () => putPageBytesMax,
-    inlineBytesMax: inlinePartBytesMax,
-    md5Always: false,
-    nonEmpty: true,
-  },
+  body: partBody(() => putPageBytesMax),
   success: { status: 201, headers: pageReplyHeaders },
   decide: (context) => {
     const { target, received, input } = context;
@@ -194,15 +187,7 @@ export const putPageFromUrl = operation({
   route: pageRoute({ "x-ms-page-write": "update", "x-ms-copy-source": true }),
   since: "2018-11-09",
   params: { range: pageRange, sequence: sequenceConditions("InvalidHeaderValue"), encryption },
-  body: {
-    kind: "source",
-    lengthMax: () => putPageBytesMax,
-    inlineBytesMax: inlinePartBytesMax,
-    style: "range-from-url",
-    range: "x-ms-source-range",
-    md5Always: true,
-    nonEmpty: true,
-  },
+  body: partSource({ lengthMax: () => putPageBytesMax, style: "range-from-url", md5Always: true }),
   namedResources: [copySource],
   conditionFaults: { noETag: "TargetConditionNotMet" },
   success: { status: 201, headers: pageReplyHeaders },

@@ -22,9 +22,8 @@ export type Expression =
   | { readonly kind: "call"; readonly name: ScalarName; readonly given: readonly Expression[] };
 
 export const comparisons = ["=", "<>", "<", "<=", ">", ">="] as const;
-const arithmetics = ["+", "-", "*", "/", "%", "^", "&", "|"] as const;
 type Comparison = (typeof comparisons)[number];
-type Arithmetic = (typeof arithmetics)[number];
+type Arithmetic = "+" | "-" | "*" | "/" | "%" | "^" | "&" | "|";
 export type BinaryOperator = Comparison | Arithmetic | "and" | "or";
 
 export type CastType = "int" | "float" | "string" | "bool" | "timestamp";
@@ -142,7 +141,7 @@ function evaluateBinary(
   const second = evaluate(right, lookup);
   if (isComparison(operator)) return compare(operator, first, second);
   if (first === null || second === null) return null;
-  return calculate(operator, numberOf(first), numberOf(second));
+  return calculations[operator](numberOf(first), numberOf(second));
 }
 
 function isComparison(operator: Comparison | Arithmetic): operator is Comparison {
@@ -152,12 +151,13 @@ function isComparison(operator: Comparison | Arithmetic): operator is Comparison
 /** Compares two values. A text is converted to the type of the value that it is compared with. */
 function compare(operator: Comparison, left: SqlValue, right: SqlValue): boolean | null {
   if (left === null || right === null) return null;
-  if (typeof left === "string" && typeof right === "string") return order(operator, left, right);
+  const test = comparisonTests[operator];
+  if (typeof left === "string" && typeof right === "string") return test(left, right);
   const type = typeof left === "string" ? typeOf(right) : typeOf(left);
   const first = cast(left, type);
   const second = cast(right, type);
   if (first === null || second === null) return null;
-  return order(operator, first as number, second as number);
+  return test(first as Ordered, second as Ordered);
 }
 
 function typeOf(value: SqlValue): CastType {
@@ -173,47 +173,27 @@ function typeOf(value: SqlValue): CastType {
   }
 }
 
-function order<T extends string | number | bigint | boolean>(
-  operator: Comparison,
-  left: T,
-  right: T,
-): boolean {
-  switch (operator) {
-    case "=":
-      return left === right;
-    case "<>":
-      return left !== right;
-    case "<":
-      return left < right;
-    case "<=":
-      return left <= right;
-    case ">":
-      return left > right;
-    case ">=":
-      return left >= right;
-  }
-}
+type Ordered = string | number | bigint | boolean;
 
-function calculate(operator: Arithmetic, left: number, right: number): number {
-  switch (operator) {
-    case "+":
-      return left + right;
-    case "-":
-      return left - right;
-    case "*":
-      return left * right;
-    case "/":
-      return divide(left, right);
-    case "%":
-      return left % nonZero(right);
-    case "^":
-      return left ^ right;
-    case "&":
-      return left & right;
-    case "|":
-      return left | right;
-  }
-}
+const comparisonTests: Readonly<Record<Comparison, (left: Ordered, right: Ordered) => boolean>> = {
+  "=": (left, right) => left === right,
+  "<>": (left, right) => left !== right,
+  "<": (left, right) => left < right,
+  "<=": (left, right) => left <= right,
+  ">": (left, right) => left > right,
+  ">=": (left, right) => left >= right,
+};
+
+const calculations: Readonly<Record<Arithmetic, (left: number, right: number) => number>> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": divide,
+  "%": (left, right) => left % nonZero(right),
+  "^": (left, right) => left ^ right,
+  "&": (left, right) => left & right,
+  "|": (left, right) => left | right,
+};
 
 function divide(left: number, right: number): number {
   const exact = left / nonZero(right);

@@ -133,7 +133,7 @@ export async function* runQuery(
   yield avro.header();
   const results = new ResultWriter(request);
   const units = unitsPerRecord + request.expressionUnits * unitsPerCharacter;
-  const columns = countColumns(request.query);
+  const columns = columnsIn(request.query).length;
   yield* results.start(avro);
   let reportedBytes = 0;
   try {
@@ -330,27 +330,16 @@ function nameOf({ of, alias }: Projection, index: number): string {
 
 /** The columns that a query needs, in lower case; undefined if it needs all. A column in a
  *  structure counts as the structure. */
-function columnNames({ selection, where }: Query): ReadonlySet<string> | undefined {
-  if (selection.kind === "all") return undefined;
-  const names = new Set<string>();
-  for (const each of expressionsOf({ selection, where })) {
-    visitColumns(each, (name) => names.add(name));
-  }
-  return names;
+function columnNames(query: Query): ReadonlySet<string> | undefined {
+  return query.selection.kind === "all" ? undefined : new Set(columnsIn(query));
 }
 
-/** How often a query names a column. */
-function countColumns(query: Query): number {
-  let count = 0;
-  for (const each of expressionsOf(query)) {
-    visitColumns(each, () => {
-      count += 1;
-    });
-  }
-  return count;
+/** The name of each column in a query, in lower case, as often as the query has it. */
+function columnsIn(query: Query): readonly string[] {
+  return expressionsOf(query).flatMap(columnsOf);
 }
 
-function expressionsOf({ selection, where }: Pick<Query, "selection" | "where">): Expression[] {
+function expressionsOf({ selection, where }: Query): Expression[] {
   const conditions = where === undefined ? [] : [where];
   switch (selection.kind) {
     case "all":
@@ -362,29 +351,22 @@ function expressionsOf({ selection, where }: Pick<Query, "selection" | "where">)
   }
 }
 
-/** Calls `visit` with the name of each column of an expression, in lower case. */
-function visitColumns(expression: Expression, visit: (name: string) => void): void {
+function columnsOf(expression: Expression): readonly string[] {
   switch (expression.kind) {
     case "literal":
-      return;
+      return [];
     case "column":
-      visit(String(expression.path[0]).toLowerCase());
-      return;
+      return [String(expression.path[0]).toLowerCase()];
     case "binary":
-      visitColumns(expression.left, visit);
-      visitColumns(expression.right, visit);
-      return;
+      return [expression.left, expression.right].flatMap(columnsOf);
     case "call":
-      for (const each of expression.given) visitColumns(each, visit);
-      return;
+      return expression.given.flatMap(columnsOf);
     case "in":
-      visitColumns(expression.of, visit);
-      for (const each of expression.among) visitColumns(each, visit);
-      return;
+      return [expression.of, ...expression.among].flatMap(columnsOf);
     case "unary":
     case "null-test":
     case "cast":
     case "like":
-      visitColumns(expression.of, visit);
+      return columnsOf(expression.of);
   }
 }

@@ -1,5 +1,6 @@
 import { put, periodJob, reclaimOwned, remove, type Effect } from "../../operation/effects.ts";
 import {
+  generationKinds,
   generations,
   blobs,
   isExpired,
@@ -173,8 +174,6 @@ export interface Generation {
   readonly record: BlobRecord;
 }
 
-const kinds = ["version", "snapshot", "deleted"] as const;
-
 /** Reads all generations of a blob, oldest first. */
 export async function generationsOf(
   view: RecordView,
@@ -185,7 +184,7 @@ export async function generationsOf(
   for await (const batch of view.scan(generations, bounds)) {
     for (const { key: encoded, record } of batch) {
       const [, , at, kind] = generations.parts(encoded);
-      const named = kinds[Number(kind)] ?? "version";
+      const named = generationKinds[Number(kind)] ?? "version";
       found.push({ key: { ...key, at: at as Ticks, kind: named }, record });
     }
   }

@@ -1,7 +1,8 @@
 import {
+  compareKeys,
   decodeKey,
   encodeKey,
-  successor,
+  laterKey,
   type KeyBounds,
   type KeyPart,
 } from "../../encoding/keys.ts";
@@ -16,6 +17,7 @@ import {
   type EmptyRecord,
   type TagKey,
 } from "../indexes.ts";
+import { RecordCursor } from "../list/scan-blobs.ts";
 import { joinPath, pathOfDirectory } from "../tree/find-path.ts";
 import { mayListAll } from "../tree/list-access.ts";
 import { findBlob } from "../shared/overwrite.ts";
@@ -54,7 +56,6 @@ const examinedMax = 20_000;
 /** A byte greater than the first byte of every key part: a key with it comes after all keys of the
  *  range. */
 const pastEverything = 0xff;
-type Cursor = TagCursor<TagKey, EmptyRecord>;
 
 /** Reads one page of the blobs whose tags satisfy all terms, by merging ranges of the tag
  *  indexes. */
@@ -87,7 +88,7 @@ function indexedContainer({ container, isHierarchical }: Search): Search["contai
   return isHierarchical ? undefined : container;
 }
 
-function openCursors(view: RecordView, search: Search): readonly Cursor[] {
+function openCursors(view: RecordView, search: Search): readonly TagCursor[] {
   const plan = planSearch(search.terms);
   if (plan === undefined) return [];
   const { from } = search;
@@ -98,7 +99,8 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
     plan.walk === "join" ? plan.equals.map((pair) => [...above, ...pair]) : [[...above, plan.tag]];
   return paths.map((path) => {
     const bounds = plan.walk === "join" ? table.range(path) : valueBounds(table, path, plan.terms);
-    const cursor = new TagCursor(view, table, table.prefix(path), bounds);
+    const records = new RecordCursor(view, table, { ...bounds, ...batches });
+    const cursor = new TagCursor(records, table.prefix(path));
     if (from !== undefined) cursor.seek(Buffer.from(from, "base64"));
     return cursor;
   });
@@ -106,7 +108,7 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
 
 /** Moves the cursors of all terms to the next key suffix that they have in common, which is a blob
  *  with all tags; undefined if there is none. */
-async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
+async function nextCommonSuffix(cursors: readonly TagCursor[]): Promise<Uint8Array | undefined> {
   const [first, ...others] = cursors;
   if (first === undefined) return undefined;
   for (;;) {
@@ -124,7 +126,7 @@ async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array 
   }
 }
 
-function countExamined(cursors: readonly Cursor[]): number {
+function countExamined(cursors: readonly TagCursor[]): number {
   let total = 0;
   for (const cursor of cursors) total += cursor.examined;
   return total;
@@ -246,20 +248,12 @@ function valueBounds(
   let { start, end } = table.range(above);
   for (const { operator, value } of terms) {
     const at = table.range([...above, value]);
-    if (operator === ">=") start = later(start, at.start);
-    if (operator === ">") start = later(start, at.end);
-    if (operator === "<") end = earlier(end, at.start);
-    if (operator === "<=") end = earlier(end, at.end);
+    if (operator === ">=") start = laterKey(start, at.start);
+    if (operator === ">") start = laterKey(start, at.end);
+    if (operator === "<" && compareKeys(at.start, end) < 0) end = at.start;
+    if (operator === "<=" && compareKeys(at.end, end) < 0) end = at.end;
   }
   return { start, end };
-}
-
-function later(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return Buffer.compare(left, right) >= 0 ? left : right;
-}
-
-function earlier(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return Buffer.compare(left, right) <= 0 ? left : right;
 }
 
 /** The tags that the search names, with their values; undefined if a term is not satisfied. */
@@ -274,76 +268,37 @@ function matchedTags(terms: readonly TagComparison[], tags: Tags): Tags | undefi
   return matched;
 }
 
-// Number of keys per read: starts with `batchMin` and doubles up to `batchMax`.
-const batchMin = 16;
-const batchMax = 1024;
+/** Index entries per read: starts with `batchMin` and doubles up to `batchMax`, because a search
+ *  often needs only a few. */
+const batches = { batchMin: 16, batchMax: 1024 };
 
 /** A cursor over a range of a tag index. It compares the rests of keys after `prefix` (tag and
  *  value), so that cursors over different tags can be joined. */
-class TagCursor<K, R> {
-  readonly #view: RecordView;
-  readonly #table: Table<K, R>;
+class TagCursor {
+  readonly #cursor: RecordCursor<TagKey, EmptyRecord>;
   readonly #prefix: Uint8Array;
-  readonly #end: Uint8Array;
-  #start: Uint8Array;
-  #batch = batchMin;
-  #keys: readonly Uint8Array[] = [];
-  #at = 0;
-  #exhausted = false;
   /** Number of index entries that were read or skipped. */
   examined = 0;
 
-  constructor(
-    view: RecordView,
-    table: Table<K, R>,
-    prefix: Uint8Array,
-    bounds: { readonly start: Uint8Array; readonly end: Uint8Array },
-  ) {
-    this.#view = view;
-    this.#table = table;
+  constructor(cursor: RecordCursor<TagKey, EmptyRecord>, prefix: Uint8Array) {
+    this.#cursor = cursor;
     this.#prefix = prefix;
-    this.#start = bounds.start;
-    this.#end = bounds.end;
   }
 
   /** The rest of the current key; undefined at the end. */
   async suffix(): Promise<Uint8Array | undefined> {
-    if (this.#at >= this.#keys.length) await this.#fill();
-    return this.#keys[this.#at]?.subarray(this.#prefix.length);
+    if (this.#cursor.isDrained) await this.#cursor.fill();
+    return this.#cursor.current?.key.subarray(this.#prefix.length);
   }
 
   step(): void {
-    this.#at += 1;
+    this.#cursor.step();
     this.examined += 1;
   }
 
-  /** Moves to the first key whose rest is not smaller. If that is not buffered, the next read
-   *  starts there. */
+  /** Moves to the first key whose rest is not smaller. */
   seek(suffix: Uint8Array): void {
-    const wanted = Buffer.concat([this.#prefix, suffix]);
+    this.#cursor.seek(Buffer.concat([this.#prefix, suffix]));
     this.examined += 1;
-    while (this.#at < this.#keys.length) {
-      if (Buffer.compare(this.#keys[this.#at]!, wanted) >= 0) return;
-      this.#at += 1;
-    }
-    if (Buffer.compare(wanted, this.#start) <= 0) return;
-    this.#start = wanted;
-    this.#batch = batchMin;
-  }
-
-  async #fill(): Promise<void> {
-    this.#keys = [];
-    this.#at = 0;
-    if (this.#exhausted || Buffer.compare(this.#start, this.#end) >= 0) return;
-    const keys: Uint8Array[] = [];
-    const bounds = { start: this.#start, end: this.#end, limit: this.#batch };
-    for await (const found of this.#view.scan(this.#table, bounds)) {
-      for (const { key } of found) keys.push(key);
-    }
-    this.#keys = keys;
-    this.#exhausted = keys.length < this.#batch;
-    const last = keys.at(-1);
-    if (last !== undefined) this.#start = successor(last);
-    this.#batch = Math.min(this.#batch * 2, batchMax);
   }
 }

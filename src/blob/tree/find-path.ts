@@ -282,4 +282,5 @@ export function findPath(view: RecordView, container: bigint, path: string): Awa
   );
 }
 
-const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;
+/** The directories above the root directory, and above a name of a flat account: none. */
+export const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;

@@ -7,9 +7,9 @@ import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts"
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { cannotVerifySource, unverifiedSource } from "../../protocol/source-conditions.ts";
 import { isRoleCaller, listCallerOf, listedUserOf } from "../../protocol/roles/role.ts";
-import type { AccountPlace, Service } from "../../operation/service.ts";
+import type { Access, AccountPlace, Service } from "../../operation/service.ts";
 import { withoutSignature } from "../../operation/source.ts";
-import type { CopySource, OwnSource, SourceAccess } from "../../operation/source.ts";
+import type { CopySource, OwnSource } from "../../operation/source.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { isAccount, locate, type LocatingService, type Location } from "../request/target.ts";
 import type { WireRequest } from "../wire.ts";
@@ -164,7 +164,7 @@ function authoriseReader(
   principal: Principal,
   { account, name }: { readonly account: string; readonly name: string },
   { linked: { permission } }: SourceContext,
-  access: SourceAccess | undefined,
+  access: Access | undefined,
 ): Result<void> {
   if (!isRoleCaller(principal)) return ok(undefined);
   const path = access?.path?.();
@@ -202,7 +202,7 @@ async function principalOf(
 function authoriseRead(
   { service, publicAccessPermitted, isHierarchical, wallNow }: NamingParts,
   principal: Principal,
-  access: SourceAccess | undefined,
+  access: Access | undefined,
   context: SourceContext,
 ): Result<void> {
   const { account, version, linked } = context;

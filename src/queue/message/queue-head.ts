@@ -1,7 +1,8 @@
 import { allAwaitable, mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import { successor } from "../../encoding/keys.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import type { RecordView, ScanBounds } from "../../operation/view.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { IndexTarget } from "../../store/store.ts";
 import { messages, visibilityIndex } from "../records.ts";
 import type { VisibilityEntry } from "./message-effects.ts";
 import { messageIdOfBytes } from "./message-id.ts";
@@ -46,7 +47,7 @@ interface HeadScan {
   readonly view: RecordView;
   readonly count: number;
   readonly end: Uint8Array;
-  readonly indexTarget: ScanBounds["indexTarget"] & object;
+  readonly indexTarget: IndexTarget;
   readonly visible: VisibilityEntry[];
   readonly expired: VisibilityEntry[];
 }

@@ -174,8 +174,8 @@ async function readMove(view: RecordView, entry: FlatEntry, to: BlobKey): Promis
   return { ...entry, to, replaced, replacedUpload: await view.get(uploads, to) };
 }
 
-/** The parts of the decision context that a rename on a flat account uses. */
-interface FlatRenameContext extends OverwriteContext {
+/** The parts of the decision context that a rename uses. */
+interface RenameContext extends OverwriteContext {
   readonly input: {
     readonly properties: Metadata | undefined;
     readonly transactionId: string | undefined;
@@ -188,7 +188,7 @@ interface FlatRenameContext extends OverwriteContext {
 /** The effects that rename a file, or one portion of a directory, whose own blob is moved with the
  *  last portion. A moved blob is deleted under its old name as Delete Blob does: earlier versions
  *  and soft-deleted states stay there, and a blob with snapshots is not moved. */
-function renameFlat(context: FlatRenameContext, source: RenameSource, found: FlatRename) {
+function renameFlat(context: RenameContext, source: RenameSource, found: FlatRename) {
   const { moves, next, own } = found;
   if (own === undefined && moves.length === 0) return fail("SourcePathNotFound");
   const free = checkFlatDestination(context, source, found);
@@ -201,7 +201,9 @@ function renameFlat(context: FlatRenameContext, source: RenameSource, found: Fla
     if (!checked.ok) return checked;
   }
   const effects = moves.flatMap((move) => moveBlob(context, move, move.record));
-  const lastEffects = last && moveBlob(context, last, renamedRecord(context, last.record));
+  const isMarked = last !== undefined && hasFolderMark(last.record.metadata);
+  const lastEffects =
+    last && moveBlob(context, last, renamedRecord(context, last.record, isMarked));
   const kept = next === undefined ? keepParent(context, leftParent(context, found)) : [];
   return {
     event: eachMoved,
@@ -216,13 +218,13 @@ const eachMoved: DecidedEvent = { api: "CopyBlob", of: "each" };
 
 /** The directory that loses its last path. Undefined if the path stays in that directory, or takes
  *  its name. */
-function leftParent({ scope: { key } }: FlatRenameContext, { left }: FlatRename) {
+function leftParent({ scope: { key } }: RenameContext, { left }: FlatRename) {
   const isSame = left?.key.container === key.container && isAtOrBelow(key.name, left.key.name);
   return isSame ? undefined : left;
 }
 
 function checkFlatDestination(
-  { scope, target, input }: FlatRenameContext,
+  { scope, target, input }: RenameContext,
   { scope: from, record }: RenameSource,
   { isOccupied, parent }: FlatRename,
 ): Result<void> {
@@ -245,7 +247,7 @@ function isAtOrBelow(name: string, directory: string): boolean {
   return name === directory || name.startsWith(`${directory}/`);
 }
 
-function checkMove(move: FlatMove, context: FlatRenameContext): Result<void> {
+function checkMove(move: FlatMove, context: RenameContext): Result<void> {
   const named = checkBlobName(move.to.name);
   if (!named.ok) return named;
   // Only the addressed blob may be replaced; its lease and conditions were checked.
@@ -255,15 +257,19 @@ function checkMove(move: FlatMove, context: FlatRenameContext): Result<void> {
 }
 
 /** The record of the source under its new name. A leased destination stays leased. */
-function renamedRecord({ target, input, now }: FlatRenameContext, record: BlobRecord): BlobRecord {
+function renamedRecord(
+  { target, input, now }: RenameContext,
+  record: BlobRecord,
+  isDirectory: boolean,
+): BlobRecord {
   const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
   const { properties: given = record.metadata, transactionId: id } = input;
-  const metadata = hasFolderMark(record.metadata) ? withFolderMark(given) : given;
+  const metadata = isDirectory ? withFolderMark(given) : given;
   return { ...record, lease, metadata, transactionId: id };
 }
 
 function moveBlob(
-  context: FlatRenameContext,
+  context: RenameContext,
   { key: from, to, record, kept, upload, replacedUpload }: FlatMove,
   moved: BlobRecord,
 ): readonly Effect[] {
@@ -342,7 +348,7 @@ interface TreeRename {
 async function readTreeRename(
   view: RecordView,
   { scope: from, record }: RenameSource,
-  { scope, target }: Pick<TreeRenameContext, "scope" | "target">,
+  { scope, target }: Pick<RenameContext, "scope" | "target">,
 ): Promise<TreeRename> {
   const isFile = record !== undefined && record.directory === undefined;
   const kept = isFile ? await generationsOf(view, from.key) : [];
@@ -353,42 +359,28 @@ async function readTreeRename(
   };
 }
 
-interface TreeRenameContext {
-  readonly scope: ContainerScope;
-  readonly address: BlobAddress;
-  readonly target: BlobRecord | undefined;
-  readonly input: {
-    readonly properties: Metadata | undefined;
-    readonly transactionId: string | undefined;
-  };
-  readonly now: Ticks;
-  readonly newETag: Ticks;
-}
-
-function renameInTree(context: TreeRenameContext, source: RenameSource, found: TreeRename) {
-  const { scope, target, input, now, address, newETag } = context;
+function renameInTree(context: RenameContext, source: RenameSource, found: TreeRename) {
+  const { scope, target, address, newETag } = context;
   const { record, upload } = source;
   if (record === undefined) return fail("SourcePathNotFound");
   const from = source.scope.key;
   const named = checkNewPath(address.blob);
   if (!named.ok) return named;
-  const placed = checkDestination({ scope, target, from, record, isFree: found.isFree, now });
+  const placed = checkDestination(context, from, record, found.isFree);
   if (!placed.ok) return placed;
   if (found.hasSnapshots) return fail("SnapshotsPresent");
-  const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
-  const { properties: given = record.metadata, transactionId: id } = input;
-  const metadata = record.directory === undefined ? given : withFolderMark(given);
+  const isFile = record.directory === undefined;
   const moved = movePath({
     from,
     to: scope.key,
-    record: { ...record, lease, metadata, transactionId: id },
+    record: renamedRecord(context, record, !isFile),
     upload,
     replacedUpload: found.replacedUpload,
   });
   // The upload of a replaced file is dropped by the move.
   const replaced = target && deletePath({ scope, address, target, newETag, upload: undefined });
   const event: DecidedEvent = {
-    api: record.directory === undefined ? "RenameFile" : "RenameDirectory",
+    api: isFile ? "RenameFile" : "RenameDirectory",
     record,
     source: { container: source.address.container, path: source.address.blob },
   };
@@ -400,18 +392,13 @@ function renameInTree(context: TreeRenameContext, source: RenameSource, found: T
   };
 }
 
-/** The path that a rename creates, with its scope. */
-interface Destination {
-  readonly scope: ContainerScope;
-  readonly target: BlobRecord | undefined;
-  readonly from: ContainerScope["key"];
-  readonly record: BlobRecord;
-  readonly isFree: boolean;
-  readonly now: Ticks;
-}
-
-function checkDestination(destination: Destination): Result<undefined> {
-  const { scope, target, from, record, isFree, now } = destination;
+/** Checks whether `record`, which is stored under the key `from`, may be moved to the new path. */
+function checkDestination(
+  { scope, target, now }: RenameContext,
+  from: BlobKey,
+  record: BlobRecord,
+  isFree: boolean,
+): Result<undefined> {
   if (scope.hasFileAsParent) return fail("PathConflict");
   if (scope.missingParents.length > 0) return fail("RenameDestinationParentPathNotFound");
   const { container, name } = scope.key;

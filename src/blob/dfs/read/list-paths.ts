@@ -1,6 +1,7 @@
 import { encodeBase64 } from "../../../base/base64.ts";
 import { bareETag } from "../../../protocol/conditions.ts";
 import { formatHttpDate } from "../../../base/dates.ts";
+import { laterKey, successor } from "../../../encoding/keys.ts";
 import type { Ticks } from "../../../base/ticks.ts";
 import { largeListing } from "../../../operation/operation.ts";
 import type { RecordView } from "../../../operation/view.ts";
@@ -43,9 +44,8 @@ async function listFlat(
   const { start, end } = blobs.range([container.id], prefix);
   // The client's token is cut: a longer text would not fit into a key.
   const name = from?.slice(0, blobNameUnitsMax);
-  const first = name === undefined ? undefined : blobs.prefix([container.id, name]);
   const listed: ListedPath[] = [];
-  let at = first !== undefined && Buffer.compare(first, start) > 0 ? first : start;
+  let at = name === undefined ? start : laterKey(start, blobs.prefix([container.id, name]));
   for (;;) {
     const found = await nextOf(view, { start: at, end });
     if (found === undefined) return { paths: listed, next: undefined };
@@ -58,7 +58,7 @@ async function listFlat(
       const isDirectory = slash >= 0 || hasFolderMark(record.metadata);
       listed.push({ path, record: slash < 0 ? record : undefined, isDirectory });
     }
-    at = slash < 0 ? after(found.key) : blobs.range([container.id], `${path}/`).end;
+    at = slash < 0 ? successor(found.key) : blobs.range([container.id], `${path}/`).end;
   }
 }
 
@@ -70,10 +70,6 @@ async function nextOf(view: RecordView, bounds: { start: Uint8Array; end: Uint8A
     }
   }
   return undefined;
-}
-
-function after(key: Uint8Array): Uint8Array {
-  return Buffer.concat([key, Buffer.of(0)]);
 }
 
 /** Limit of the service for one page. */

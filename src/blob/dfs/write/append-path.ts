@@ -45,12 +45,15 @@ import { openUpload, touchIntervalTicks } from "../../block/put-block.ts";
 import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
 import { blobChange } from "../../blob-policy.ts";
 
-/** The part of the decision context of Append Data that `appendAtEnd` uses. */
-interface AppendAtEnd {
+/** The part of the decision context of Append Data that an append uses. */
+interface Append {
+  readonly scope: { readonly key: BlobKey };
   readonly target: BlobRecord;
   readonly input: { readonly position: number };
   readonly received: ReceivedBody;
+  readonly now: Ticks;
   readonly newETag: Ticks;
+  readonly newId: () => bigint;
 }
 
 /** The fields of the reply of Append Data by which the file or its upload changes. */
@@ -61,8 +64,7 @@ interface AppendResult {
 }
 
 /** Appends to an append blob that this API created: at its end only, and visible at once. */
-function appendAtEnd(given: AppendAtEnd): Result<AppendResult> {
-  const { target, input, received, newETag } = given;
+function appendAtEnd({ target, input, received, newETag }: Append): Result<AppendResult> {
   if (target.writtenBy !== "dfs") return fail("InvalidAppendOperation");
   if (input.position !== target.content.length) return fail("InvalidQueryParameterValue");
   const count = (target.committedBlockCount ?? 0) + 1;
@@ -104,19 +106,9 @@ function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<und
   return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
 }
 
-/** An append to a file that is a block blob: its data is uncommitted until the next flush. */
-interface Append {
-  readonly scope: { readonly key: BlobKey };
-  readonly target: BlobRecord;
-  readonly input: { readonly position: number };
-  readonly received: ReceivedBody;
-  readonly now: Ticks;
-  readonly newETag: Ticks;
-  readonly newId: () => bigint;
-}
-
-/** Keeps small data in the record of the upload: one write, and nothing to remove later. Other data
- *  is stored as blocks are, so that appends to one file do not wait for each other. */
+/** Appends to a file that is a block blob: the data is uncommitted until the next flush. Small data
+ *  is kept in the record of the upload: one write, and nothing to remove later. Other data is
+ *  stored as blocks are, so that appends to one file do not wait for each other. */
 function stageAppend(append: Append, found: Appends): Result<AppendResult> {
   const checked = checkAppend(append.target, found);
   if (!checked.ok) return checked;
@@ -201,12 +193,10 @@ function changeUpload(
   change: Pick<UploadRecord, "inline" | "hasBlocks">,
   now: Ticks,
 ): OpenedUpload {
-  if (!isStale(live, now)) {
-    const upload = { ...live, ...change };
-    return { upload, effects: [put(uploads, key, upload)] };
-  }
-  const upload = { ...live, ...change, touched: now };
-  return { upload, effects: [put(uploads, key, upload), expiry(key, upload)] };
+  const isMoved = isStale(live, now);
+  const upload = { ...live, ...change, ...(isMoved && { touched: now }) };
+  const written = put(uploads, key, upload);
+  return { upload, effects: isMoved ? [written, expiry(key, upload)] : [written] };
 }
 
 const body: ContentBody = {

@@ -1,12 +1,13 @@
 import { invalidHeader, missingHeader } from "../../../protocol/faults.ts";
 import { applyLeaseAction } from "../../../protocol/lease-action.ts";
-import { startLease, leaseSeconds, parseLeaseId } from "../../../protocol/lease.ts";
+import { startLease } from "../../../protocol/lease.ts";
 import type { Lease } from "../../../protocol/lease.ts";
 import type { Param } from "../../../protocol/params.ts";
 import { ok } from "../../../protocol/result.ts";
 import type { Result } from "../../../protocol/result.ts";
 import { ticksFromSeconds } from "../../../base/ticks.ts";
 import type { Ticks } from "../../../base/ticks.ts";
+import { newLease } from "../params.ts";
 
 /** Lease actions that Append Data and Flush Data perform together with the write. */
 
@@ -25,7 +26,7 @@ const actionHeader = "x-ms-lease-action";
  *  write, so they are allowed only if it commits the data. */
 export function writeLease(commits: boolean): Param<WriteLease> {
   return {
-    sources: [actionHeader, "x-ms-lease-duration", "x-ms-proposed-lease-id"],
+    sources: [actionHeader, ...newLease.sources],
     parse: (reader) => {
       const text = reader.header(actionHeader);
       if (text === undefined || text === "") return ok({ action: "none" });
@@ -37,14 +38,10 @@ export function writeLease(commits: boolean): Param<WriteLease> {
       if (action !== "acquire" && !(action === "acquire-release" && commits)) {
         return invalidHeader(actionHeader, text);
       }
-      const id = parseLeaseId(reader, "x-ms-proposed-lease-id");
-      if (!id.ok) return id;
-      if (id.value === undefined) return missingHeader("x-ms-proposed-lease-id");
-      const duration = reader.header("x-ms-lease-duration");
-      if (!duration) return missingHeader("x-ms-lease-duration");
-      const durationSeconds = leaseSeconds(duration, "blob");
-      if (durationSeconds === undefined) return invalidHeader("x-ms-lease-duration", duration);
-      return ok({ action, proposedId: id.value, durationSeconds });
+      const lease = newLease.parse(reader);
+      if (!lease.ok) return lease;
+      if (lease.value === undefined) return missingHeader("x-ms-proposed-lease-id");
+      return ok({ action, proposedId: lease.value.id, durationSeconds: lease.value.seconds });
     },
   };
 }

@@ -161,7 +161,8 @@ export function plannedLength(plan: ContentPlan): number {
   }
 }
 
-function editedLength(length: number, change: ContentEdit): number {
+/** The length of content after one edit. */
+export function editedLength(length: number, change: ContentEdit): number {
   if (change.edit === "resize") return change.length;
   return change.edit === "clear" ? length : Math.max(length, change.at + partLength(change.part));
 }

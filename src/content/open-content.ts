@@ -24,7 +24,7 @@ import { PinTracker, type HorizonRegistry } from "./reclaim/pins.ts";
 import { receive } from "./body/receive.ts";
 import { SpaceReclaimer } from "./reclaim/space-reclaimer.ts";
 import { applyPlan } from "./tree/apply-plan.ts";
-import { nodesOf, walk, type NodeSource } from "./tree/node.ts";
+import { loadNode, walk, type NodeSource } from "./tree/node.ts";
 import { storeIdCodec, storeIdKey } from "./tables.ts";
 
 export interface ContentOptions {
@@ -100,7 +100,7 @@ class StoredContent implements ContentStore {
 
   constructor(parts: ContentParts) {
     this.#parts = parts;
-    this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
+    this.#pinnedNodes = (id) => parts.store.snapshot((view) => loadNode(view, id));
   }
 
   get scopeKeys(): ScopeKeys | undefined {
@@ -144,7 +144,7 @@ class StoredContent implements ContentStore {
     from: number,
     length: number,
   ): AsyncIterable<readonly Slice[]> {
-    return walk(nodesOf(view), ref, { from, to: from + length });
+    return walk((id) => loadNode(view, id), ref, { from, to: from + length });
   }
 
   open(view: View, ref: ContentRef, key?: Uint8Array, span?: Span): ContentReader {

@@ -84,19 +84,13 @@ type StoredSource = Extract<SliceSource, { readonly extent: bigint }>;
 /** Fills one buffer with segments, reading several at once. */
 class ChunkFiller {
   readonly #buffer: Uint8Array;
-  readonly #fileCache: ExtentFileCache;
-  readonly #key: Uint8Array | undefined;
-  readonly #scopeKeys: ScopeKeys | undefined;
-  readonly #span: TraceSpan | undefined;
+  readonly #parts: ReaderParts;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
-  constructor(buffer: Uint8Array, { fileCache, key, scopeKeys, span }: ReaderParts) {
+  constructor(buffer: Uint8Array, parts: ReaderParts) {
     this.#buffer = buffer;
-    this.#fileCache = fileCache;
-    this.#key = key;
-    this.#scopeKeys = scopeKeys;
-    this.#span = span;
+    this.#parts = parts;
   }
 
   get isFull(): boolean {
@@ -119,7 +113,8 @@ class ChunkFiller {
   async #decrypt(source: SliceSource, from: number, target: Uint8Array): Promise<void> {
     const { cipher } = cipherFrom(source, from);
     const scope = cipher?.scope;
-    const key = scope === undefined ? this.#key : this.#scopeKeys?.keyOf(scope);
+    const { key: clientKey, scopeKeys } = this.#parts;
+    const key = scope === undefined ? clientKey : scopeKeys?.keyOf(scope);
     if (key === undefined) throw new Error("encrypted content was opened without its key");
     if ("bytes" in source) target.set(source.bytes.subarray(from, from + target.length));
     else await this.#readFile(source, from, target);
@@ -127,7 +122,8 @@ class ChunkFiller {
   }
 
   #readFile(source: StoredSource, from: number, target: Uint8Array): Promise<void> {
-    return this.#fileCache.read(source.extent, target, source.offset + from, this.#span);
+    const { fileCache, span } = this.#parts;
+    return fileCache.read(source.extent, target, source.offset + from, span);
   }
 
   async finish(): Promise<Uint8Array> {

@@ -6,14 +6,12 @@ import { recordCodec } from "../encoding/table.ts";
 /** Tables of content in the key space. Their tags are never reused. */
 const tagNode = 0x10;
 const tagCount = 0x11;
-const tagExtent = 0x12;
+/** Tag of the list of extents, and of their counters. */
+export const extentsTag = 0x12;
 const tagOwner = 0x13;
 const tagGarbage = 0x14;
-const tagIdentity = 0x15;
-/** Tag of the list of extents, and of their counters. */
-export const extentsTag = tagExtent;
 /** Tag of ids and marks of the store, which never return to an earlier value. */
-export const identityTag = tagIdentity;
+export const identityTag = 0x15;
 
 const partRecord = 0;
 const partLive = 1;
@@ -61,18 +59,18 @@ export function countKey(node: bigint): Key {
 export const countCodec = recordCodec<{ readonly references: number }>({ version: 1 });
 
 export function extentKey(extent: bigint): Key {
-  return encodeTaggedKey(tagExtent, [extent, partRecord]);
+  return encodeTaggedKey(extentsTag, [extent, partRecord]);
 }
 
 /** Key of a counter: live bytes of the extent, counted once per reference by records and leaves. */
 export function liveKey(extent: bigint): Key {
-  return encodeTaggedKey(tagExtent, [extent, partLive]);
+  return encodeTaggedKey(extentsTag, [extent, partLive]);
 }
 
 /** The range of the records and counters of all extents after one. */
 export function extentsAfter(extent: bigint): KeyBounds {
-  const { end } = prefixBounds(encodeTaggedKey(tagExtent, []));
-  return { start: encodeTaggedKey(tagExtent, [extent, partLive + 1]), end };
+  const { end } = prefixBounds(encodeTaggedKey(extentsTag, []));
+  return { start: encodeTaggedKey(extentsTag, [extent, partLive + 1]), end };
 }
 
 export function parseExtentKey(key: Key): { extent: bigint; isRecord: boolean } {
@@ -118,14 +116,14 @@ export function allGarbage(): KeyBounds {
 
 /** Key of the next free id block. */
 export function identityKey(): Key {
-  return encodeTaggedKey(tagIdentity, []);
+  return encodeTaggedKey(identityTag, []);
 }
 
 /** Ranges of whole tables, for audits and copies. */
 export const wholeTables = {
   nodes: prefixBounds(Uint8Array.of(tagNode)),
   counts: prefixBounds(Uint8Array.of(tagCount)),
-  extents: prefixBounds(Uint8Array.of(tagExtent)),
+  extents: prefixBounds(Uint8Array.of(extentsTag)),
   owners: prefixBounds(Uint8Array.of(tagOwner)),
 } as const;
 
@@ -133,10 +131,10 @@ export const wholeTables = {
 export const contentTags: readonly number[] = [
   tagNode,
   tagCount,
-  tagExtent,
+  extentsTag,
   tagOwner,
   tagGarbage,
-  tagIdentity,
+  identityTag,
 ];
 
 /** The id in the key of a node or count, or the extent in the key of an owner. */
@@ -147,23 +145,18 @@ export function leadingId(key: Key): bigint {
 /** Tables of content that the restore of a saved state treats specially. */
 export function contentTagOf(key: Key): "node" | "extent" | "garbage" | "other" {
   if (key[0] === tagNode) return "node";
-  if (key[0] === tagExtent) return "extent";
+  if (key[0] === extentsTag) return "extent";
   return key[0] === tagGarbage ? "garbage" : "other";
 }
 
 /** Key of the store's id, which marks its extent storage. */
 export function storeIdKey(): Key {
-  return encodeTaggedKey(tagIdentity, ["store"]);
+  return encodeTaggedKey(identityTag, ["store"]);
 }
 
 export const storeIdCodec = recordCodec<{ readonly id: string }>({ version: 1 });
 
 /** Key of a marker that exists while another store is copied here. */
 export function copyMarkKey(): Key {
-  return encodeTaggedKey(tagIdentity, ["copy"]);
-}
-
-/** The range of all content tables except that of ids. Tests check that it becomes empty. */
-export function contentBounds(): KeyBounds {
-  return { start: Uint8Array.of(tagNode), end: Uint8Array.of(tagIdentity) };
+  return encodeTaggedKey(identityTag, ["copy"]);
 }

@@ -1,3 +1,4 @@
+import { successor } from "../encoding/keys.ts";
 import { copyMarkKey, storeIdKey } from "../content/tables.ts";
 import { keyringKey } from "../store/encryption/record-cipher.ts";
 import type { Entry, Key, Store, View } from "../store/store.ts";
@@ -67,7 +68,7 @@ const excludedKeys: ReadonlySet<string> = new Set(
 export async function* recordPages(store: Store, after: Key): AsyncGenerator<readonly Entry[]> {
   for (let last = after; ;) {
     const page = await store.snapshot(async (view) => {
-      const start = last.length === 0 ? allRecords.start : successorOf(last);
+      const start = last.length === 0 ? allRecords.start : successor(last);
       const found: Entry[] = [];
       let bytes = 0;
       for await (const entries of view.range({ ...allRecords, start, limit: pageEntriesMax })) {
@@ -84,13 +85,6 @@ export async function* recordPages(store: Store, after: Key): AsyncGenerator<rea
     last = end.key;
     yield page.filter(({ key }) => !excludedKeys.has(hex(key)));
   }
-}
-
-/** The first key after `key`. */
-function successorOf(key: Key): Key {
-  const next = new Uint8Array(key.length + 1);
-  next.set(key);
-  return next;
 }
 
 function hex(key: Key): string {

@@ -12,7 +12,6 @@ import {
   nodeOwnerKey,
   ownerDigest,
   recordOwnerKey,
-  type ExtentRecord,
 } from "../tables.ts";
 import type { Node } from "../tree/node.ts";
 import { bytesByExtent, endOf } from "../tree/slices.ts";
@@ -20,73 +19,6 @@ import { crcOfRange } from "../tree/copy-ranges.ts";
 import { ExtentFileCache } from "../extents/extent-file-cache.ts";
 import type { RecordCodec } from "../../encoding/table.ts";
 import { readExtents } from "../extents/extent-table.ts";
-
-interface ExtentAudit {
-  readonly view: View;
-  readonly files: ExtentFiles;
-  readonly filesBefore: ReadonlySet<bigint>;
-  readonly expected: ReadonlyMap<bigint, ExpectedExtent>;
-  /** Extents among the garbage; their files may or may not exist. */
-  readonly removed: ReadonlySet<bigint>;
-  readonly report: (problem: string) => void;
-}
-
-const nothing: ExpectedExtent = { liveBytes: 0, owners: 0, end: 0 };
-
-/** Compares extents with the references to them; returns the number of extents. */
-async function auditExtents(audit: ExtentAudit): Promise<number> {
-  const { expected, report } = audit;
-  const { records, live } = await readExtents(audit.view, wholeTables.extents);
-  const owners = await countOwners(audit.view);
-  for (const [extent, record] of records) {
-    const name = `extent ${extent.toString(16)}`;
-    const wanted = expected.get(extent) ?? nothing;
-    const counted = live.get(extent) ?? 0n;
-    if (counted !== BigInt(wanted.liveBytes)) {
-      report(`${name} counts ${counted} bytes in use, but ${wanted.liveBytes} are`);
-    }
-    const indexed = owners.get(extent) ?? 0;
-    if (indexed > wanted.owners) {
-      report(`${name} has ${indexed} owners in its index, but ${wanted.owners} refer to it`);
-    }
-    await checkEnd(audit, name, extent, record);
-  }
-  for (const extent of new Set([...expected.keys(), ...live.keys(), ...owners.keys()])) {
-    if (!records.has(extent)) report(`extent ${extent.toString(16)} is used, but not known`);
-  }
-  for (const extent of audit.filesBefore) {
-    if (records.has(extent) || audit.removed.has(extent)) continue;
-    // A file of size 0 was removed after it was listed.
-    if ((await audit.files.size(extent)) === 0) continue;
-    report(`the file of extent ${extent.toString(16)} is left over`);
-  }
-  return records.size;
-}
-
-async function checkEnd(
-  { expected, files, report }: ExtentAudit,
-  name: string,
-  extent: bigint,
-  { sealedBytes }: ExtentRecord,
-): Promise<void> {
-  const end = expected.get(extent)?.end ?? 0;
-  if (sealedBytes !== undefined && end > sealedBytes) {
-    report(`${name} was sealed at ${sealedBytes}, but is used up to ${end}`);
-  }
-  const size = await files.size(extent);
-  if (end > size) report(`${name} ends at ${size}, but is used up to ${end}`);
-}
-
-async function countOwners(view: View): Promise<ReadonlyMap<bigint, number>> {
-  const owners = new Map<bigint, number>();
-  for await (const entries of view.range(wholeTables.owners)) {
-    for (const { key } of entries) {
-      const extent = leadingId(key);
-      owners.set(extent, (owners.get(extent) ?? 0) + 1);
-    }
-  }
-  return owners;
-}
 
 interface ContentAuditOptions {
   /** The state to check. It and its extents must stay readable until the end of the audit. */
@@ -150,20 +82,10 @@ export class ContentAudit {
   async finish(): Promise<AuditFigures> {
     await this.#auditNodes();
     await this.#auditCounts();
-    const { view, files, filesBefore, report } = this.#options;
-    const { extents } = this.#expected;
-    const removed = this.#removedExtents;
-    const count = await auditExtents({
-      view,
-      files,
-      filesBefore,
-      report,
-      expected: extents,
-      removed,
-    });
+    const extents = await this.#auditExtents();
     await this.#bytes.close();
     const { bytesRead, bytesWithChecksum } = this.#bytes;
-    return { nodes: this.#nodes, extents: count, bytesRead, bytesWithChecksum };
+    return { nodes: this.#nodes, extents, bytesRead, bytesWithChecksum };
   }
 
   async #auditNodes(): Promise<void> {
@@ -223,6 +145,43 @@ export class ContentAudit {
     for (const id of stored.keys()) report(`the count of content node ${id} is left over`);
   }
 
+  /** Compares extents with the references to them; returns the number of extents. */
+  async #auditExtents(): Promise<number> {
+    const { view, files, filesBefore, report } = this.#options;
+    const { records, live } = await readExtents(view, wholeTables.extents);
+    const owners = await countOwners(view);
+    for (const [extent, { sealedBytes }] of records) {
+      const name = nameOf(extent);
+      const wanted = this.#expected.extents.get(extent) ?? nothing;
+      const counted = live.get(extent) ?? 0n;
+      if (counted !== BigInt(wanted.liveBytes)) {
+        report(`${name} counts ${counted} bytes in use, but ${wanted.liveBytes} are`);
+      }
+      const indexed = owners.get(extent) ?? 0;
+      if (indexed > wanted.owners) {
+        report(`${name} has ${indexed} owners in its index, but ${wanted.owners} refer to it`);
+      }
+      if (sealedBytes !== undefined && wanted.end > sealedBytes) {
+        report(`${name} was sealed at ${sealedBytes}, but is used up to ${wanted.end}`);
+      }
+      const size = await files.size(extent);
+      if (wanted.end > size) report(`${name} ends at ${size}, but is used up to ${wanted.end}`);
+    }
+    for (const extent of new Set([
+      ...this.#expected.extents.keys(),
+      ...live.keys(),
+      ...owners.keys(),
+    ])) {
+      if (!records.has(extent)) report(`${nameOf(extent)} is used, but not known`);
+    }
+    for (const extent of filesBefore) {
+      if (records.has(extent) || this.#removedExtents.has(extent)) continue;
+      // A file of size 0 was removed after it was listed.
+      if ((await files.size(extent)) > 0) report(`the file of ${nameOf(extent)} is left over`);
+    }
+    return records.size;
+  }
+
   #decode<R>(name: string, value: Value, codec: RecordCodec<R>): R | undefined {
     try {
       return codec.decode(value);
@@ -236,7 +195,7 @@ export class ContentAudit {
     const { view, report } = this.#options;
     for (const key of keys) {
       if ((await view.get(key)) !== undefined) continue;
-      report(`${name} refers to extent ${leadingId(key).toString(16)}, but is not in its index`);
+      report(`${name} refers to ${nameOf(leadingId(key))}, but is not in its index`);
     }
   }
 
@@ -248,6 +207,24 @@ export class ContentAudit {
     this.#options.report(`${name}: ${first}${others}`);
   }
 }
+
+function nameOf(extent: bigint): string {
+  return `extent ${extent.toString(16)}`;
+}
+
+/** Number of entries in the owner index of each extent. */
+async function countOwners(view: View): Promise<ReadonlyMap<bigint, number>> {
+  const owners = new Map<bigint, number>();
+  for await (const entries of view.range(wholeTables.owners)) {
+    for (const { key } of entries) {
+      const extent = leadingId(key);
+      owners.set(extent, (owners.get(extent) ?? 0) + 1);
+    }
+  }
+  return owners;
+}
+
+const nothing: ExpectedExtent = { liveBytes: 0, owners: 0, end: 0 };
 
 /** Expected values of an extent, derived from the references to it. */
 interface ExpectedExtent {
@@ -308,7 +285,7 @@ class ExpectedContent {
   #extent(id: bigint): ExpectedExtent {
     const known = this.extents.get(id);
     if (known !== undefined) return known;
-    const fresh = { liveBytes: 0, owners: 0, end: 0 };
+    const fresh = { ...nothing };
     this.extents.set(id, fresh);
     return fresh;
   }
@@ -366,7 +343,7 @@ export class StoredBytes {
   async #check({ source, length }: Slice): Promise<string | undefined> {
     if (!("extent" in source)) return undefined;
     const { extent, offset, crc64 } = source;
-    const location = `${length} bytes at ${offset} of extent ${extent.toString(16)}`;
+    const location = `${length} bytes at ${offset} of ${nameOf(extent)}`;
     try {
       const found = await crcOfRange(this.#fileCache, extent, { offset, length });
       this.bytesRead += length;

@@ -1,4 +1,4 @@
-import { decodeKey } from "../../encoding/keys.ts";
+import { decodeKey, successor } from "../../encoding/keys.ts";
 import type { AnyTable } from "../../encoding/table.ts";
 import type { Log } from "../../base/world.ts";
 import type { Key, Store, View } from "../../store/store.ts";
@@ -108,8 +108,7 @@ export class Scrubber {
       }
     }
     if (last !== undefined) {
-      const after = Buffer.concat([last, Uint8Array.of(0)]);
-      return { records, next: { table: index, key: after, offset: 0 } };
+      return { records, next: { table: index, key: successor(last), offset: 0 } };
     }
     const isLastTable = index + 1 >= contentTables.length;
     return { records, next: isLastTable ? undefined : this.#startOf(index + 1) };

@@ -159,10 +159,7 @@ const noBytes = Buffer.alloc(0);
 class BodySink {
   readonly #writer: ExtentWriter;
   readonly #checksums: BodyChecksums;
-  readonly #declaredLength: number | undefined;
-  readonly #span: ReceiveOptions["span"];
-  readonly #inlineBytesMax: number;
-  readonly #encryption: ReceiveOptions["encryption"];
+  readonly #options: ReceiveOptions;
   readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
   readonly #pieces: Piece[] = [];
   #batch: Buffer;
@@ -179,12 +176,9 @@ class BodySink {
 
   constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
     this.#writer = writer;
-    this.#span = options.span;
     this.#checksums = checksums;
-    this.#declaredLength = options.length;
-    this.#inlineBytesMax = options.inlineBytesMax;
+    this.#options = options;
     const { encryption } = options;
-    this.#encryption = encryption;
     this.#encrypt = encryption && bodyCipher(encryption.key, encryption.nonce);
     const expected = Math.max(1, options.length ?? Math.max(options.inlineBytesMax, 16 * 1024));
     this.#batch = expected < largeBytesMin ? Buffer.allocUnsafeSlow(expected) : this.#firstBuffer();
@@ -205,7 +199,10 @@ class BodySink {
    *  order. */
   async finish(): Promise<SliceSourceOfLength[]> {
     const bytes = this.#batch.subarray(0, this.#filled);
-    if (this.length <= this.#inlineBytesMax && this.#pieces.length + this.#busy.length === 0) {
+    if (
+      this.length <= this.#options.inlineBytesMax &&
+      this.#pieces.length + this.#busy.length === 0
+    ) {
       this.#checksums.update(bytes, true);
       const stored = ownBytes(this.#encrypt?.(bytes) ?? bytes);
       await this.#checksums.hashed;
@@ -226,7 +223,7 @@ class BodySink {
 
   /** Adds nonce, offset in the cipher stream and scope to each piece of an encrypted body. */
   #withCipher(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
-    const encryption = this.#encryption;
+    const { encryption } = this.#options;
     if (encryption === undefined) return pieces;
     const { nonce, scope } = encryption;
     let at = 0;
@@ -307,7 +304,7 @@ class BodySink {
       const piece = await this.#pieceWithRoom(bytes.length - from, last);
       const count = Math.min(bytes.length - from, piece.region.length - piece.filled);
       const part = count === bytes.length ? bytes : bytes.subarray(from, from + count);
-      await this.#writer.write(piece.region, part, piece.filled, this.#span);
+      await this.#writer.write(piece.region, part, piece.filled, this.#options.span);
       // A buffer that is split between two regions is read again: without a checksum, nothing would
       // ever find damage of these bytes.
       const isSplit = count < bytes.length && crc64OfAll !== undefined;
@@ -348,16 +345,16 @@ class BodySink {
   /** Whether the body is stored in aligned extents: large ones are, if their buffers are written
    *  unchanged. */
   #isStoredAligned(length: number): boolean {
-    const isLarge = this.#pieces.length > 0 || (this.#declaredLength ?? length) >= largeBytesMin;
+    const isLarge = this.#pieces.length > 0 || (this.#options.length ?? length) >= largeBytesMin;
     return isLarge && this.#encrypt === undefined && this.#isAligned;
   }
 
   #reserveBytes(length: number, last: boolean): number {
-    if (this.#declaredLength === undefined)
-      return last ? length : Math.max(length, chunkReserveBytes);
+    const { length: declaredLength } = this.#options;
+    if (declaredLength === undefined) return last ? length : Math.max(length, chunkReserveBytes);
     let written = 0;
     for (const { filled } of this.#pieces) written += filled;
-    const left = this.#declaredLength - written;
+    const left = declaredLength - written;
     // A region that is not written at once must be longer than `wholeBytesMax`. Its unused end is
     // freed at the end of the body.
     return left > length ? Math.max(left, this.#writer.wholeBytesMax + 1) : length;

@@ -27,18 +27,16 @@ export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
       fill: () => {},
       use: async (extent) => (budget.bytesLeft < 0 ? undefined : create(extent, extentBytes)),
     },
-    open(extent) {
+    async open(extent) {
       const found = extents.get(extent);
-      return found === undefined
-        ? Promise.reject(new Error(`extent ${extent} does not exist`))
-        : Promise.resolve(found);
+      if (found === undefined) throw new Error(`extent ${extent} does not exist`);
+      return found;
     },
-    remove(extent) {
-      extents.get(extent)?.free();
+    async remove(extent) {
+      extents.get(extent)?.shorten(0);
       extents.delete(extent);
-      return Promise.resolve();
     },
-    size: (extent) => Promise.resolve(extents.get(extent)?.size ?? 0),
+    size: async (extent) => extents.get(extent)?.size ?? 0,
   };
 }
 
@@ -73,17 +71,9 @@ class MemoryExtent implements ExtentFile {
     }
   }
 
-  sync(): Promise<void> {
-    return Promise.resolve();
-  }
+  async sync(): Promise<void> {}
 
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  free(): void {
-    this.shorten(0);
-  }
+  async close(): Promise<void> {}
 
   shorten(bytes: number): void {
     if (bytes >= this.size) return;

@@ -2,7 +2,6 @@ import {
   isTemporary,
   StoreUnavailable,
   type Key,
-  type Store,
   type Transaction,
   type View,
 } from "../../store/store.ts";
@@ -13,6 +12,7 @@ import {
   sealAbandoned,
   type ExtentState,
 } from "../extents/extent-table.ts";
+import type { ExtentFileCache } from "../extents/extent-file-cache.ts";
 import type { IdAllocator } from "../extents/ids.ts";
 import type { PinTracker } from "./pins.ts";
 import {
@@ -25,9 +25,8 @@ import {
   nodeOwnerKey,
   type GarbageRecord,
 } from "../tables.ts";
-import type { Slice } from "../content-ref.ts";
 import { referencesTo, setReferences } from "../tree/node-references.ts";
-import { decodeNode } from "../tree/node-codec.ts";
+import { loadNode } from "../tree/node.ts";
 import { bytesByExtent } from "../tree/slices.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { ContentOptions } from "../open-content.ts";
@@ -39,10 +38,8 @@ const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
 const freeing = { mayUseReserve: true };
 
-interface GarbageParts {
-  readonly store: Store;
-  readonly removeExtent: (extent: bigint) => Promise<void>;
-  readonly cutExtent: (extent: bigint, bytes: number) => Promise<void>;
+interface GarbageParts extends Pick<ContentOptions, "store" | "files"> {
+  readonly fileCache: ExtentFileCache;
 }
 
 /** Deletes garbage that no view can reach any more. An entry was committed at or before the
@@ -66,16 +63,26 @@ class GarbageCollector {
       ({ name }) => (this.#firstSeen.get(name) ?? Infinity) <= lowest,
     );
     // Files are removed first: after a crash in between they are removed once more.
-    for (const { extents, cuts = [] } of unreachable) {
-      for (const extent of extents) await this.#parts.removeExtent(extent);
-      for (const { extent, bytes } of cuts) await this.#parts.cutExtent(extent, bytes);
-    }
+    for (const { garbage } of unreachable) await this.#removeBytes(garbage);
     let remaining = unreachable.map(({ key }) => key);
     for (let count = 0; count < transactionsPerRoundMax && remaining.length > 0; count += 1) {
       const keys = remaining;
       remaining = await this.#parts.store.transact((tx) => freeEntries(tx, keys), freeing);
     }
     return unreachable.length > 0;
+  }
+
+  async #removeBytes({ extents, cuts = [] }: GarbageRecord): Promise<void> {
+    const { files, fileCache } = this.#parts;
+    for (const extent of extents) {
+      await fileCache.drop(extent);
+      await files.remove(extent);
+    }
+    for (const { extent, bytes } of cuts) {
+      await files.truncate?.(extent, bytes);
+      // The spare space is filled again before a body can get the freed space.
+      files.spare?.fill();
+    }
   }
 
   async #readEntries(): Promise<readonly GarbageEntry[]> {
@@ -85,8 +92,7 @@ class GarbageCollector {
       for await (const page of view.range({ ...allGarbage(), limit: entriesPerRoundMax })) {
         for (const { key, value } of page) {
           const name = Buffer.from(key).toString("hex");
-          const { extents, cuts } = garbageCodec.decode(value);
-          entries.push({ key: new Uint8Array(key), name, extents, cuts });
+          entries.push({ key: new Uint8Array(key), name, garbage: garbageCodec.decode(value) });
           firstSeen.set(name, this.#firstSeen.get(name) ?? view.sequence);
         }
       }
@@ -100,8 +106,7 @@ class GarbageCollector {
 interface GarbageEntry {
   readonly key: Key;
   readonly name: string;
-  readonly extents: readonly bigint[];
-  readonly cuts: GarbageRecord["cuts"];
+  readonly garbage: GarbageRecord;
 }
 
 /** Frees the content of garbage entries, at most `nodesPerTransactionMax` content nodes, and
@@ -149,21 +154,15 @@ async function releaseNode(tx: Transaction, id: bigint): Promise<readonly bigint
     setReferences(tx, id, references - 1);
     return [];
   }
-  const value = await tx.get(nodeKey(id));
-  if (value === undefined) throw new Error(`content node ${id} is missing`);
-  const node = decodeNode(value);
+  const node = await loadNode(tx, id);
   tx.delete(nodeKey(id));
   tx.delete(countKey(id));
   if (node.kind === "inner") return node.children.map((child) => child.id);
-  removeLeafReferences(tx, id, node.slices);
-  return [];
-}
-
-function removeLeafReferences(tx: Transaction, id: bigint, slices: readonly Slice[]): void {
-  for (const [extent, bytes] of bytesByExtent(slices)) {
+  for (const [extent, bytes] of bytesByExtent(node.slices)) {
     tx.add(liveKey(extent), BigInt(-bytes));
     tx.delete(nodeOwnerKey(extent, id));
   }
+  return [];
 }
 
 type OrphanParts = Pick<ContentOptions, "store" | "files" | "clock" | "log">;
@@ -254,17 +253,7 @@ export class SpaceReclaimer {
 
   constructor(parts: ReclaimerParts) {
     this.#parts = parts;
-    const { store, files, fileCache } = parts;
-    const removeExtent = async (extent: bigint): Promise<void> => {
-      await fileCache.drop(extent);
-      await files.remove(extent);
-    };
-    const cutExtent = async (extent: bigint, bytes: number): Promise<void> => {
-      await files.truncate?.(extent, bytes);
-      // The spare space is filled again before a body can get the freed space.
-      files.spare?.fill();
-    };
-    this.#garbage = new GarbageCollector({ store, removeExtent, cutExtent });
+    this.#garbage = new GarbageCollector(parts);
     this.#orphans = new OrphanSweep(parts);
   }
 

@@ -1,4 +1,5 @@
 import type { Span } from "../../base/span.ts";
+import { firstWhere } from "../../base/search.ts";
 import type { Clock } from "../../base/world.ts";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "../extents/extent-files.ts";
 import { BlockCache } from "./block-cache.ts";
@@ -107,13 +108,7 @@ class ExtentParts {
 
   /** Index of the last part that begins at or before `position`; -1 if there is none. */
   #lastBefore(position: number): number {
-    let [low, high] = [0, this.#parts.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#parts[middle]?.offset ?? Infinity) <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return firstWhere(this.#parts, ({ offset }) => offset > position) - 1;
   }
 }
 
@@ -161,10 +156,10 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
       const known = new ExtentParts(locator, extent);
       writing.set(extent, known);
       const uploads = new PartUploads(bucket, extent, known);
-      return writableFile(known, uploads, () => writing.delete(extent));
+      return extentFile(known, uploads, () => writing.delete(extent));
     },
     async open(extent) {
-      return readableFile(writing.get(extent) ?? new ExtentParts(locator, extent));
+      return extentFile(writing.get(extent) ?? new ExtentParts(locator, extent));
     },
     remove: async (extent) => removeParts(bucket, extent, await partsOf(extent)),
     async size(extent) {
@@ -179,21 +174,14 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   };
 }
 
-function writableFile(known: ExtentParts, uploads: PartUploads, onClose: () => void): ExtentFile {
+/** The file of an extent; without `uploads` it is open for reading only. */
+function extentFile(known: ExtentParts, uploads?: PartUploads, onClose?: () => void): ExtentFile {
+  const readOnly = (): Promise<void> => Promise.reject(new Error("extent is read-only"));
   return {
-    write: (bytes, position, span) => uploads.write(bytes, position, span),
+    write: (bytes, position, span) => uploads?.write(bytes, position, span) ?? readOnly(),
     read: (bytes, position, span) => known.read(bytes, position, span),
-    sync: () => uploads.flush(),
-    close: async () => onClose(),
-  };
-}
-
-function readableFile(known: ExtentParts): ExtentFile {
-  return {
-    write: () => Promise.reject(new Error("extent is open for reading only")),
-    read: (bytes, position, span) => known.read(bytes, position, span),
-    sync: () => Promise.resolve(),
-    close: () => Promise.resolve(),
+    sync: async () => uploads?.flush(),
+    close: async () => onClose?.(),
   };
 }
 

@@ -28,11 +28,23 @@ export async function listExtentFolders(
   const folder = prefix + extentsFolder;
   // Sorts after everything in the folder of `after`, so that whole folders follow.
   const startAfter = `${prefix}${folderOf(after).slice(0, -1)}0`;
-  const query = { "list-type": "2", prefix: folder, delimiter: "/", "start-after": startAfter };
-  const keys = { "max-keys": String(pageKeysMax) };
-  const { body } = await bucket.send({ method: "GET", query: { ...query, ...keys } }, [200]);
-  const names = body.toString("utf8").matchAll(/\/([0-9a-f]{16})\/<\/Prefix>/g);
+  const page = await listPage(bucket, {
+    prefix: folder,
+    delimiter: "/",
+    "start-after": startAfter,
+  });
+  const names = page.matchAll(/\/([0-9a-f]{16})\/<\/Prefix>/g);
   return [...names].map(([, name = ""]) => BigInt(`0x${name}`)).filter((each) => each > after);
+}
+
+/** The XML of one page of the bucket's listing. */
+async function listPage(
+  bucket: Bucket,
+  selection: Readonly<Record<string, string>>,
+): Promise<string> {
+  const query = { "list-type": "2", "max-keys": String(pageKeysMax), ...selection };
+  const { body } = await bucket.send({ method: "GET", query }, [200]);
+  return body.toString("utf8");
 }
 
 /** Object key of a part; keys sort by offset. Example:
@@ -59,14 +71,10 @@ export async function listParts(
   const parts: Part[] = [];
   let after = folder + Math.max(0, from).toString(16).padStart(offsetDigits, "0");
   for (let pages = 0; pages < pagesMax; pages += 1) {
-    const query = { "list-type": "2", prefix: folder, "start-after": after };
-    const keys = { "max-keys": String(pageKeysMax) };
-    const { body } = await bucket.send({ method: "GET", query: { ...query, ...keys } }, [200]);
+    const page = await listPage(bucket, { prefix: folder, "start-after": after });
     // The prefix may contain XML entities; the last segment of a key consists of hexadecimal
     // digits.
-    const names = [...body.toString("utf8").matchAll(/<Key>[^<]*\/([^</]*)<\/Key>/g)].map(
-      ([, name = ""]) => name,
-    );
+    const names = [...page.matchAll(/<Key>[^<]*\/([^</]*)<\/Key>/g)].map(([, name = ""]) => name);
     const found = names.map(parsePart);
     parts.push(...found.filter(({ offset }) => offset < to));
     const last = found.at(-1);

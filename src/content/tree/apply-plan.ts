@@ -1,9 +1,12 @@
 import { ensure } from "../../protocol/result.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
+import { firstWhere } from "../../base/search.ts";
 import {
+  editedLength,
   inlineWholeBytesMax,
   partLength,
+  plannedLength,
   type ContentEdit,
   type ContentPlan,
   type ContentRef,
@@ -113,8 +116,7 @@ function ensureWhole(
   slices: readonly Slice[],
 ): void {
   if (plan?.plan === "compose") {
-    let sum = 0;
-    for (const part of plan.parts) sum += partLength(part);
+    const sum = plannedLength(plan);
     ensure(sum === length, () => `content of ${length} bytes was made of ${sum} bytes`);
   }
   let end = 0;
@@ -160,7 +162,7 @@ async function resolvePlan(
   for (const edit of plan.edits) {
     const grows = edit.edit === "resize" && edit.length >= length;
     if (!grows) draft = await applyEdit(references, draft, edit);
-    length = lengthAfter(length, edit);
+    length = editedLength(length, edit);
   }
   return toRef(references, draft, length);
 }
@@ -169,11 +171,6 @@ async function resolvePlan(
 function lengthOf(slices: readonly Slice[]): number {
   const last = slices.at(-1);
   return last === undefined ? 0 : endOf(last);
-}
-
-function lengthAfter(length: number, edit: ContentEdit): number {
-  if (edit.edit === "resize") return edit.length;
-  return edit.edit === "write" ? Math.max(length, edit.at + partLength(edit.part)) : length;
 }
 
 async function applyEdit(
@@ -309,11 +306,10 @@ async function replaceIn(
     return writeLeaves(references, replaceSpan(node.slices, change.span, change.insert), last);
   }
   const { children } = node;
-  const from = Math.max(0, countBefore(children, ({ first }) => first <= change.span.from) - 1);
-  const to = Math.max(
-    from + 1,
-    countBefore(children, ({ first }) => first < change.span.to),
-  );
+  const afterStart = firstWhere(children, ({ first }) => first > change.span.from);
+  const from = Math.max(0, afterStart - 1);
+  const afterEnd = firstWhere(children, ({ first }) => first >= change.span.to);
+  const to = Math.max(from + 1, afterEnd);
   const changed: Child[] = [];
   for (let index = from; index < to; index += 1) {
     const child = children[index] as Child;
@@ -398,15 +394,4 @@ function growRoot(references: NodeReferences, level: readonly Child[]): bigint |
     root = node.children[0]?.id;
   }
   return root;
-}
-
-function countBefore(children: readonly Child[], holds: (child: Child) => boolean): number {
-  let low = 0;
-  let high = children.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(children[middle] as Child)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

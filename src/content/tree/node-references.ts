@@ -2,8 +2,8 @@ import type { Slice } from "../content-ref.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { IdAllocator } from "../extents/ids.ts";
-import { decodeNode, encodeNode } from "./node-codec.ts";
-import type { Node } from "./node.ts";
+import { encodeNode } from "./node-codec.ts";
+import { loadNode, type Node } from "./node.ts";
 import { bytesByExtent } from "./slices.ts";
 import {
   countCodec,
@@ -67,7 +67,7 @@ export class NodeReferences {
       this.#created.delete(id);
       return fresh;
     }
-    const node = await this.#load(id);
+    const node = await loadNode(this.#tx, id);
     const references = await referencesTo(this.#tx, id);
     if (references === 1) {
       this.#garbageNodes.push(id);
@@ -134,12 +134,6 @@ export class NodeReferences {
       const key = garbageKey(this.#tx.sequence, this.#ids.next());
       this.#tx.put(key, garbageCodec.encode(garbage));
     }
-  }
-
-  async #load(id: bigint): Promise<Node> {
-    const value = await this.#tx.get(nodeKey(id));
-    if (value === undefined) throw new Error(`content node ${id} is missing`);
-    return decodeNode(value);
   }
 
   #addLeafReferences(id: bigint, slices: readonly Slice[]): void {

@@ -84,13 +84,14 @@ function totalCost<T>(items: readonly T[], cost: (item: T) => number): number {
 /** Reads and decodes a content node. */
 export type NodeSource = (id: bigint) => Promise<Node>;
 
-/** Reads nodes from one view, which must stay open meanwhile. */
-export function nodesOf(view: { get(key: Key): Awaitable<Value | undefined> }): NodeSource {
-  return async (id) => {
-    const value = await view.get(nodeKey(id));
-    if (value === undefined) throw new Error(`content node ${id} is missing`);
-    return decodeNode(value);
-  };
+/** Reads a node that must exist: its parent, a record or a garbage entry refers to it. */
+export async function loadNode(
+  view: { get(key: Key): Awaitable<Value | undefined> },
+  id: bigint,
+): Promise<Node> {
+  const value = await view.get(nodeKey(id));
+  if (value === undefined) throw new Error(`content node ${id} is missing`);
+  return decodeNode(value);
 }
 
 /** The slices that overlap `span`, in order; for a tree, leaf by leaf. */

@@ -1,5 +1,6 @@
 import type { ContentPart, Slice, SliceSource } from "../content-ref.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
+import { firstWhere } from "../../base/search.ts";
 import { combineCrc64 } from "../body/checksums.ts";
 
 /* All lists of slices in this file are ordered by `at` and do not overlap; there may be gaps. */
@@ -19,15 +20,7 @@ export function endOf(slice: Slice): number {
 
 /** Index of the first slice that ends after `offset`. */
 function firstEndingAfter(slices: readonly Slice[], offset: number): number {
-  let low = 0;
-  let high = slices.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const slice = slices[middle] as Slice;
-    if (endOf(slice) > offset) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return firstWhere(slices, (slice) => endOf(slice) > offset);
 }
 
 /** The slices that overlap a span. */

@@ -1,3 +1,4 @@
+import { firstWhere } from "../../base/search.ts";
 import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
 
 /** A range of bytes; 64-bit, as SMB sends it. */
@@ -223,17 +224,6 @@ function hasLaterExclusive(shared: readonly Indexed[], exclusive: readonly Index
     const to = firstWhere(exclusive, (each) => each.offset >= offset + length);
     return from < to && latest.between(from, to) > index;
   });
-}
-
-/** Binary search: the first element for which the test is true. */
-function firstWhere<T>(list: readonly T[], test: (element: T) => boolean): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (test(list[middle]!)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Range maximum query: row `n` holds the maximum of 2^n adjacent values. */

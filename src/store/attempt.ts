@@ -24,7 +24,11 @@ export type BatchChange = KeyChange & { readonly writers: Attempt[] };
 /** First byte of the keys that the engine itself uses; transactions must not read or write them. */
 const reservedFirstByte = 0;
 
-interface KeyRead extends KeyRevision {
+/** A key of the read set, as it was read. */
+interface KeyRead {
+  readonly key: Key;
+  /** 0 if the key was absent. */
+  readonly revision: number;
   readonly value: Value | undefined;
 }
 
@@ -143,13 +147,20 @@ export class Attempt implements Transaction {
 
   /** Whether the read set intersects changes that this attempt did not see. */
   conflictsWith(changes: WriteSet<Change>): boolean {
-    return intersects(this, changes);
+    if (changes.isEmpty) return false;
+    for (const text of this.#keyReads.keys()) if (changes.get(text) !== undefined) return true;
+    return this.#rangeReads.some(({ start, end }) =>
+      changes.intersects({ start, end, reverse: false }),
+    );
   }
 
   /** Whether `current` has another revision for a key of the read set, or other entries in a
    *  range. */
   isStaleAgainst(current: EngineReader): boolean {
-    return isStale(this, current);
+    for (const [text, { key, revision }] of this.#keyReads) {
+      if ((current.get(key, text)?.revision ?? 0) !== revision) return true;
+    }
+    return this.#rangeReads.some((read) => !isUnchanged(current, read));
   }
 
   /** Whether this attempt has read changes of one of these. */
@@ -263,45 +274,8 @@ function overlaid(value: Value | undefined, change: Change | undefined): Value |
   return change === undefined ? value : changedValue(value, change);
 }
 
-/** A key that an attempt read, and its revision. */
-interface KeyRevision {
-  readonly key: Key;
-  /** 0 if the key was absent. */
-  readonly revision: number;
-}
-
-/** A range that an attempt read, and the revisions of its entries. */
-interface RangeRevisions {
-  readonly start: KeyText;
-  /** Excluded. */
-  readonly end: KeyText;
-  /** All entries of the range, ascending or descending. */
-  readonly entries: readonly { readonly text: KeyText; readonly revision: number }[];
-}
-
-/** The keys and ranges that an attempt read from the engine. */
-interface ReadSet {
-  readonly keyReads: Iterable<readonly [KeyText, KeyRevision]>;
-  readonly rangeReads: readonly RangeRevisions[];
-}
-
-/** Whether the read set intersects changes that its attempt did not see. */
-function intersects({ keyReads, rangeReads }: ReadSet, changes: WriteSet<Change>): boolean {
-  if (changes.isEmpty) return false;
-  for (const [text] of keyReads) if (changes.get(text) !== undefined) return true;
-  return rangeReads.some(({ start, end }) => changes.intersects({ start, end, reverse: false }));
-}
-
-/** Whether `current` has another revision for a key of the read set, or other entries in a
- *  range. */
-function isStale({ keyReads, rangeReads }: ReadSet, current: EngineReader): boolean {
-  for (const [text, { key, revision }] of keyReads) {
-    if ((current.get(key, text)?.revision ?? 0) !== revision) return true;
-  }
-  return rangeReads.some((read) => !isUnchanged(current, read));
-}
-
-function isUnchanged(current: EngineReader, read: RangeRevisions): boolean {
+/** Whether a range still has the entries that were read, ascending or descending. */
+function isUnchanged(current: EngineReader, read: RangeRead): boolean {
   const { start, end, entries } = read;
   const found = current.scan({ start, end, reverse: false }, entries.length + 1);
   if (found.length !== entries.length) return false;

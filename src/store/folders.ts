@@ -3,6 +3,14 @@ import type { Log } from "../base/world.ts";
 
 const groupAndOthers = 0o077;
 
+/** The disk or the quota of the user is full, or the file has reached the limit of the process. */
+const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** Whether a system call failed because there is no space. */
+export function isNoSpaceError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
+}
+
 /** Creates a folder with mode 700, and changes the mode of a folder that earlier releases created
  *  with access for others. The files in it then need no check of their own. Only for folders that
  *  belong to the store as a whole; the location itself may be any folder of the user and is not

@@ -2,8 +2,8 @@ import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
-import type { LiveProcess, Processes } from "./processes.ts";
-import { StoreUnavailable, type Store, type View } from "./store.ts";
+import { readAll, type LiveProcess, type Processes } from "./processes.ts";
+import { StoreUnavailable, type Store } from "./store.ts";
 
 interface NodesOptions {
   /** The ephemeral store. */
@@ -135,7 +135,7 @@ class Nodes implements Processes {
   }
 
   async #observe(): Promise<readonly (NodeRecord & { readonly id: string })[]> {
-    const all = await this.#options.store.snapshot(readNodes);
+    const all = await this.#options.store.snapshot((view) => readAll(view, nodeTable));
     const now = this.#options.clock.monotonic();
     const hasGap = now - this.#observedAt > observationGapMax;
     this.#observedAt = now;
@@ -148,15 +148,4 @@ class Nodes implements Processes {
     for (const id of this.#observed.keys()) if (!listedIds.has(id)) this.#observed.delete(id);
     return all;
   }
-}
-
-async function readNodes(view: View): Promise<(NodeRecord & { id: string })[]> {
-  const found: (NodeRecord & { id: string })[] = [];
-  for await (const entries of view.range(nodeTable.range([]))) {
-    for (const { key, value } of entries) {
-      const id = String(nodeTable.parts(key)[0]);
-      found.push({ ...nodeTable.codec.decode(value), id });
-    }
-  }
-  return found;
 }

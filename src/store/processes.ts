@@ -1,4 +1,4 @@
-import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
+import { defineTable, internalRecord, recordCodec, type Table } from "../encoding/table.ts";
 import type { Store, View } from "./store.ts";
 import { readFileSync, readlinkSync } from "node:fs";
 
@@ -57,11 +57,11 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     self: id,
     publish,
     async live() {
-      const all = await store.snapshot(readProcesses);
+      const all = await store.snapshot((view) => readAll(view, processTable));
       return all.filter((each) => each.id === id || isRunning(each));
     },
     async sweep() {
-      const all = await store.snapshot(readProcesses);
+      const all = await store.snapshot((view) => readAll(view, processTable));
       const dead = all.filter((each) => each.id !== id && !isRunning(each));
       if (dead.length === 0) return [];
       await store.transact(async (tx) => {
@@ -83,12 +83,15 @@ function register(store: Store, self: ProcessIdentity): Promise<string> {
   });
 }
 
-async function readProcesses(view: View): Promise<LiveProcess[]> {
-  const found: LiveProcess[] = [];
-  for await (const entries of view.range(processTable.range([]))) {
+/** All records of a table whose keys are ids. */
+export async function readAll<R>(
+  view: View,
+  table: Table<string, R>,
+): Promise<(R & { readonly id: string })[]> {
+  const found: (R & { readonly id: string })[] = [];
+  for await (const entries of view.range(table.range([]))) {
     for (const { key, value } of entries) {
-      const id = String(processTable.parts(key)[0]);
-      found.push({ ...processTable.codec.decode(value), id });
+      found.push({ ...table.codec.decode(value), id: String(table.parts(key)[0]) });
     }
   }
   return found;

@@ -2,13 +2,14 @@ import type { Span } from "../base/span.ts";
 import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log } from "../base/world.ts";
-import { Committer, type Committed, runAttempt, type WorkResult } from "./committer.ts";
+import { Committer, runAttempt, type WorkResult } from "./committer.ts";
 import { EngineCommits } from "./engine-commits.ts";
 import type { Awaitable } from "../base/awaitable.ts";
-import type { Engine, EngineReader, StateReader, StateView } from "./engine.ts";
+import type { Engine, StateReader, StateView } from "./engine.ts";
 import { OpenViews, SharedViews } from "./open-views.ts";
+import { Watchers } from "./watchers.ts";
 import { plainRestore, SavedStates, type RestoreRules } from "./saved-states/saved-states.ts";
-import { textOfKey, type KeyText } from "../encoding/keys.ts";
+import { textOfKey } from "../encoding/keys.ts";
 import {
   StoreClosed,
   type Key,
@@ -22,132 +23,6 @@ import {
 } from "./store.ts";
 import { Attempt } from "./attempt.ts";
 import { SnapshotView } from "./layered-scan.ts";
-
-interface Watcher {
-  readonly prefix: KeyText;
-  readonly onChange: () => void;
-  readonly isBackground: boolean;
-}
-
-interface WatchersOptions {
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly log?: Log | undefined;
-}
-
-/** Interval of polling for commits of other processes. It is shorter while a client may wait for
- *  one: for the end of a lock, or for the notification that ends its cache. */
-const pollMilliseconds = { background: 50, client: 20 } as const;
-
-/** Calls watchers after commits. For commits of this process the written keys are known. Commits of
- *  other processes show when the engine's state is read: by a poll, and under the write lock before
- *  each commit of this process. They call the watchers of all keys with the same first byte, which
- *  names the table. */
-export class Watchers {
-  readonly #engine: Engine;
-  readonly #clock: Clock;
-  readonly #log: Log | undefined;
-  readonly #watchers = new Set<Watcher>();
-  #lastSequence = 0;
-  #cancelPoll: (() => void) | undefined;
-  #isFailing = false;
-
-  constructor({ engine, clock, log }: WatchersOptions) {
-    this.#engine = engine;
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  watch(prefix: Key, onChange: () => void, { isBackground = false }: WatchOptions = {}): Unwatch {
-    if (this.#watchers.size === 0) this.#lastSequence = this.#latestSequence();
-    const watcher: Watcher = { prefix: textOfKey(prefix), onChange, isBackground };
-    const isFirstOfClient = !isBackground && !this.#hasClients();
-    this.#watchers.add(watcher);
-    if (isFirstOfClient) this.#cancelPoll?.();
-    if (isFirstOfClient || this.#cancelPoll === undefined) this.#cancelPoll = this.#schedulePoll();
-    return () => {
-      this.#watchers.delete(watcher);
-      if (this.#watchers.size === 0) this.stop();
-    };
-  }
-
-  /** Must be called with the state before each commit of this process. */
-  saw(state: EngineReader): void {
-    const since = this.#lastSequence;
-    if (this.#watchers.size === 0 || state.sequence <= since) return;
-    this.#lastSequence = state.sequence;
-    const isChanged = state.changedSince?.(since);
-    for (const watcher of this.#watchers) {
-      if (isChanged?.(watcher.prefix.charCodeAt(0)) !== false) this.#call(watcher);
-    }
-  }
-
-  committed({ sequence, writes }: Committed): void {
-    // A poll has already seen this commit.
-    if (this.#watchers.size === 0 || sequence <= this.#lastSequence) return;
-    this.#lastSequence = sequence;
-    for (const watcher of this.#watchers) {
-      if (writes.some(({ text }) => text.startsWith(watcher.prefix))) this.#call(watcher);
-    }
-  }
-
-  stop(): void {
-    this.#watchers.clear();
-    this.#cancelPoll?.();
-    this.#cancelPoll = undefined;
-  }
-
-  /** Calls the watcher in a microtask and logs an exception: it must neither fail the commit nor
-   *  end the process. */
-  #call(watcher: Watcher): void {
-    queueMicrotask(() => {
-      if (!this.#watchers.has(watcher)) return;
-      try {
-        watcher.onChange();
-      } catch (error) {
-        this.#log?.error({ err: error }, "store watcher failed");
-      }
-    });
-  }
-
-  #latestSequence(): number {
-    const view = this.#engine.open();
-    view.close();
-    return view.sequence;
-  }
-
-  #hasClients(): boolean {
-    for (const { isBackground } of this.#watchers) if (!isBackground) return true;
-    return false;
-  }
-
-  #schedulePoll(): () => void {
-    const { background, client } = pollMilliseconds;
-    return this.#clock.after(this.#hasClients() ? client : background, () => {
-      this.#cancelPoll = this.#schedulePoll();
-      this.#poll();
-    });
-  }
-
-  /** Logs a failure of the engine, because an exception in a timer would end the process. The next
-   *  poll finds the missed commits. */
-  #poll(): void {
-    try {
-      const view = this.#engine.open();
-      try {
-        this.saw(view);
-      } finally {
-        view.close();
-      }
-      this.#isFailing = false;
-    } catch (error) {
-      // Logged once per outage: there are up to 50 polls per second.
-      const message = "polling for commits of other processes failed; retrying";
-      if (!this.#isFailing) this.#log?.warn({ err: error }, message);
-      this.#isFailing = true;
-    }
-  }
-}
 
 /** Key of the id of the boot that the clock offset belongs to. */
 const bootKey = new Uint8Array([0, 2]);

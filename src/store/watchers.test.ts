@@ -4,7 +4,8 @@ import { k, put } from "../../tests/harness/store/store-steps.ts";
 import { manualClock } from "../../tests/harness/manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
 import { silentLog } from "../../tests/harness/silent-log.ts";
-import { Watchers, emptyState } from "./transactional-store.ts";
+import { emptyState } from "./transactional-store.ts";
+import { Watchers } from "./watchers.ts";
 
 it("logs the exception of a watcher and still calls the others", async () => {
   const failures: object[] = [];

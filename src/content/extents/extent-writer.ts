@@ -1,4 +1,5 @@
 import type { Span } from "../../base/span.ts";
+import { isNoSpaceError } from "../../store/folders.ts";
 import { StoreUnavailable, type Store } from "../../store/store.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 import type { IdAllocator } from "./ids.ts";
@@ -68,12 +69,6 @@ const transientCodes = new Set([
   "ENFILE",
   "ENOMEM",
 ]);
-
-const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-
-function isNoSpaceError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
-}
 
 /** Converts an error of a temporary condition to `StoreUnavailable`; returns any other error
  *  unchanged. */

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import type { Log } from "../../base/world.ts";
+import { isNoSpaceError } from "../folders.ts";
 import { StoreFull, StoreUnavailable } from "../store.ts";
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 
@@ -260,8 +261,6 @@ const aheadShare = 4;
 const blockBytes = 512;
 const zeros = Buffer.alloc(128 * pageBytes);
 
-const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-
 /** Prevents the library from meeting a full disk: lmdb 3.5 overruns its heap when a page cannot be
  *  written (docs/adr/013-full-disk.md). Before a commit the file is extended with zeros, so that it
  *  owns the blocks for all pages that the commit needs in the worst case; if that fails, the commit
@@ -351,7 +350,7 @@ export class PageReserve {
         position += writeSync(this.#options.descriptor, zeros, 0, length, position);
       }
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && noSpaceCodes.has(error.code))) throw error;
+      if (!isNoSpaceError(error)) throw error;
     }
     return Math.floor(position / pageBytes);
   }

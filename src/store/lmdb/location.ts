@@ -12,6 +12,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
 import type { Clock, Log } from "../../base/world.ts";
+import { isNoSpaceError } from "../folders.ts";
 import { identifyProcess, isAlive, processNamespace } from "../processes.ts";
 import type { ProcessIdentity } from "../processes.ts";
 
@@ -62,7 +63,6 @@ interface LocationUser extends ProcessIdentity {
 const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
-const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
 
 /** Claims a location. Every process that has it open keeps a marker file in `open/` and touches
  *  it every 5 s. For processes of the same boot and PID namespace the process list shows
@@ -132,13 +132,9 @@ function writeIdentity(path: string, self: LocationUser): void {
   try {
     writeFileSync(path, JSON.stringify(self), { flag: "r+" });
   } catch (error) {
-    if (!isNoSpace(error)) throw error;
+    if (!isNoSpaceError(error)) throw error;
     truncateSync(path);
   }
-}
-
-function isNoSpace(error: unknown): boolean {
-  return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
 function checkOthers(folder: string, ownName: string, self: LocationUser): boolean {
@@ -265,11 +261,7 @@ export async function awaitLocation(options: LocationOptions, log: Log): Promise
         const message = "location may be in use; waiting up to 30 s for its marker file to expire";
         log.warn({ err: error, location, marker: error.markerPath }, message);
       }
-      await pause(options.clock);
+      await new Promise<void>((resolve) => void options.clock.after(pauseMilliseconds, resolve));
     }
   }
-}
-
-function pause(clock: Clock): Promise<void> {
-  return new Promise((resolve) => void clock.after(pauseMilliseconds, resolve));
 }

@@ -387,14 +387,9 @@ function firstOf<K, V>(map: ReadonlyMap<K, V>, countMax: number): readonly (read
  *  volatile one hides an older durable one. `none`: the key is in at most one file. */
 type RedundantFile = "durable" | "volatile" | "neither" | "none";
 
-interface StoredValue {
-  readonly revision: number;
-  readonly value: Uint8Array;
-}
-
 function redundantIn(
-  durable: StoredValue | undefined,
-  volatile: StoredValue | undefined,
+  durable: VersionedEntry | undefined,
+  volatile: VersionedEntry | undefined,
 ): RedundantFile {
   if (durable === undefined) return volatile?.value.length === 0 ? "volatile" : "none";
   if (volatile === undefined) return durable.value.length === 0 ? "durable" : "none";

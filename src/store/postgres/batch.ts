@@ -7,7 +7,7 @@ import type { ValueCodec } from "../engine.ts";
 import { keyInLog, numberPart } from "../logs.ts";
 import { encodeCounter } from "../store.ts";
 import { latestTicks } from "../committer.ts";
-import { bigintArray, byteaArray, boundOf, rowKey } from "./rows.ts";
+import { bigintArray, byteaColumns, boundOf, rowKey } from "./rows.ts";
 import type { RowKey } from "./rows.ts";
 
 /** Node and number of a batch, by which the database recognises a batch that is sent again. */
@@ -62,8 +62,7 @@ function readColumns(attempts: readonly Attempt[]): Buffer[] {
       revisions.push(revision);
     }
   }
-  const [heads, digests] = [keys.map(({ head }) => head), keys.map(({ digest }) => digest)];
-  return [bigintArray(indexes), byteaArray(heads), byteaArray(digests), bigintArray(revisions)];
+  return [bigintArray(indexes), ...byteaColumns(keys, "head", "digest"), bigintArray(revisions)];
 }
 
 function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
@@ -78,10 +77,16 @@ function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
   );
   return [
     bigintArray(reads.map(({ transactionIndex }) => transactionIndex)),
-    byteaArray(reads.map(({ start }) => start.head)),
-    byteaArray(reads.map(({ start }) => start.tail)),
-    byteaArray(reads.map(({ end }) => end.head)),
-    byteaArray(reads.map(({ end }) => end.tail)),
+    ...byteaColumns(
+      reads.map(({ start }) => start),
+      "head",
+      "tail",
+    ),
+    ...byteaColumns(
+      reads.map(({ end }) => end),
+      "head",
+      "tail",
+    ),
     bigintArray(reads.map(({ count }) => count)),
     bigintArray(reads.map(({ sequence }) => sequence)),
   ];
@@ -113,10 +118,7 @@ function writeColumns(attempts: readonly Attempt[], values: ValueCodec | undefin
   return [
     bigintArray(writes.map(({ transactionIndex }) => transactionIndex)),
     bigintArray(writes.map(({ kind }) => kind)),
-    byteaArray(writes.map(({ head }) => head)),
-    byteaArray(writes.map(({ tail }) => tail)),
-    byteaArray(writes.map(({ digest }) => digest)),
-    byteaArray(writes.map(({ value }) => value)),
+    ...byteaColumns(writes, "head", "tail", "digest", "value"),
   ];
 }
 

@@ -2,13 +2,8 @@ import type { Client } from "pg";
 
 import type { Clock, Log } from "../../base/world.ts";
 import type { Committed } from "../committer.ts";
-import { textOfKey, type KeyText } from "../../encoding/keys.ts";
 import type { Key, Unwatch } from "../store.ts";
-
-interface Watcher {
-  readonly prefix: KeyText;
-  readonly onChange: () => void;
-}
+import { WatcherSet } from "../watchers.ts";
 
 interface NodeWatchersOptions {
   readonly clock: Clock;
@@ -29,33 +24,30 @@ const pollMilliseconds = 1_000;
  *  another node is known only by its sequence, so it calls every watcher. */
 export class NodeWatchers {
   readonly #options: NodeWatchersOptions;
-  readonly #watchers = new Set<Watcher>();
+  readonly #watchers: WatcherSet;
   #lastSequence: number;
   #cancelPoll: (() => void) | undefined;
   #listener: Client | undefined;
 
   constructor(options: NodeWatchersOptions) {
     this.#options = options;
+    this.#watchers = new WatcherSet(options.log);
     this.#lastSequence = options.sequence;
   }
 
   watch(prefix: Key, onChange: () => void): Unwatch {
-    const watcher: Watcher = { prefix: textOfKey(prefix), onChange };
-    this.#watchers.add(watcher);
+    const remove = this.#watchers.add(prefix, onChange);
     this.#cancelPoll ??= this.#schedulePoll();
     if (this.#listener === undefined) void this.#listen();
-    return () => {
-      this.#watchers.delete(watcher);
-    };
+    return remove;
   }
 
   committed({ previous, sequence, writes }: Committed): void {
     const isExternal = previous > this.#lastSequence;
     this.#lastSequence = Math.max(this.#lastSequence, sequence);
-    for (const watcher of this.#watchers) {
-      const hasMatch = writes.some(({ text }) => text.startsWith(watcher.prefix));
-      if (isExternal || hasMatch) this.#call(watcher);
-    }
+    this.#watchers.callWhere(
+      (prefix) => isExternal || writes.some(({ text }) => text.startsWith(prefix)),
+    );
   }
 
   async stop(): Promise<void> {
@@ -70,20 +62,7 @@ export class NodeWatchers {
   #onExternalCommit(sequence: number): void {
     if (sequence <= this.#lastSequence) return;
     this.#lastSequence = sequence;
-    for (const watcher of this.#watchers) this.#call(watcher);
-  }
-
-  /** Calls the watcher in a microtask and logs an exception: it must neither fail the commit nor
-   *  end the process. */
-  #call(watcher: Watcher): void {
-    queueMicrotask(() => {
-      if (!this.#watchers.has(watcher)) return;
-      try {
-        watcher.onChange();
-      } catch (error) {
-        this.#options.log.error({ err: error }, "store watcher failed");
-      }
-    });
+    this.#watchers.callWhere(() => true);
   }
 
   async #listen(): Promise<void> {
@@ -116,7 +95,7 @@ export class NodeWatchers {
   #schedulePoll(): () => void {
     return this.#options.clock.after(pollMilliseconds, () => {
       this.#cancelPoll = this.#schedulePoll();
-      if (this.#watchers.size > 0) void this.#poll();
+      if (!this.#watchers.isEmpty) void this.#poll();
     });
   }
 

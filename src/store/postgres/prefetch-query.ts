@@ -1,6 +1,6 @@
 import type { QueryConfig } from "pg";
 
-import { bigintArray, byteaArray, boundOf, rowKey } from "./rows.ts";
+import { bigintArray, byteaArray, byteaColumns, boundOf, rowKey } from "./rows.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 
@@ -49,10 +49,7 @@ const nothing = new Uint8Array(0);
 /** The statement that fetches the keys and ranges of a plan. */
 export function prefetchQuery({ keys, ranges }: ReadPlan): QueryConfig & { rowMode: "array" } {
   const rows = [...keys.values()].map(({ key }) => rowKey(key));
-  const keyColumns = [
-    byteaArray(rows.map(({ head }) => head)),
-    byteaArray(rows.map(({ digest }) => digest)),
-  ];
+  const keyColumns = byteaColumns(rows, "head", "digest");
   if (ranges.length === 0) {
     return { name: "prefetch_keys", text: keysText, values: keyColumns, rowMode: "array" };
   }
@@ -61,15 +58,11 @@ export function prefetchQuery({ keys, ranges }: ReadPlan): QueryConfig & { rowMo
 }
 
 function rangeColumns(ranges: readonly PlannedRange[]): Buffer[] {
-  const [starts, ends] = [
-    ranges.map(({ start }) => boundOf(start)),
-    ranges.map(({ end }) => boundOf(end)),
-  ];
+  const starts = ranges.map(({ start }) => boundOf(start));
+  const ends = ranges.map(({ end }) => boundOf(end));
   return [
-    byteaArray(starts.map(({ head }) => head)),
-    byteaArray(starts.map(({ tail }) => tail)),
-    byteaArray(ends.map(({ head }) => head)),
-    byteaArray(ends.map(({ tail }) => tail)),
+    ...byteaColumns(starts, "head", "tail"),
+    ...byteaColumns(ends, "head", "tail"),
     bigintArray(ranges.map(({ limit }) => limit)),
     bigintArray(ranges.map(({ indexTarget }) => indexTarget?.skip ?? 0)),
     byteaArray(ranges.map(({ indexTarget }) => indexTarget?.prefix ?? nothing)),

@@ -7,6 +7,7 @@ import { prefetchResultOf, PrefetchedState } from "./prefetched-state.ts";
 import type { PrefetchResult } from "./prefetched-state.ts";
 import type { ReadCache, ReadPlan } from "./read-plans.ts";
 import { planReads, mergeSequential, mergeConcurrent } from "./read-plans.ts";
+import { headerOf } from "./shared-snapshot.ts";
 import { asUnavailable, isTransient } from "./unavailable.ts";
 import type { ReadersOptions } from "./state-pool.ts";
 
@@ -94,16 +95,9 @@ export class Prefetcher {
       try {
         const sentAt = clock.monotonic();
         const { rows } = await pool.query<PrefetchRow>(query);
-        const first = rows.find(([kind]) => kind === 0);
-        if (first === undefined) throw new Error("the table state has no row");
-        const [, sequence, ticks, databaseClock] = first;
-        time.observe(BigInt(databaseClock ?? 0), sentAt);
-        const header = {
-          sequence: Number(sequence),
-          ticks: BigInt(ticks),
-          clockOffset: time.clockOffset,
-        };
-        const result = prefetchResultOf(plan, rows, header, values);
+        const [, sequence = "0", ticks = "0", clockText] = rows.find(([kind]) => kind === 0) ?? [];
+        const row = clockText ? { sequence, ticks, clock: clockText } : undefined;
+        const result = prefetchResultOf(plan, rows, headerOf(row, time, sentAt), values);
         updateCache(readCache, result);
         return result;
       } catch (error) {

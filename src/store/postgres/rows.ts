@@ -26,10 +26,7 @@ export type ScanRow = [head: Buffer, tail: Buffer, stamp: string, value: Buffer]
 
 export function getQuery(keys: readonly PlannedKey[]): QueryConfig & { rowMode: "array" } {
   const rows = keys.map(({ key }) => rowKey(key));
-  const values = [
-    byteaArray(rows.map(({ head }) => head)),
-    byteaArray(rows.map(({ digest }) => digest)),
-  ];
+  const values = byteaColumns(rows, "head", "digest");
   return { name: "get", text: getText, values, rowMode: "array" };
 }
 
@@ -95,6 +92,14 @@ export function byteaArray(items: readonly Uint8Array[]): Buffer {
     at += 4 + item.length;
   }
   return array;
+}
+
+/** One array for each of these fields. */
+export function byteaColumns<F extends string>(
+  rows: readonly Readonly<Record<F, Uint8Array>>[],
+  ...fields: readonly F[]
+): Buffer[] {
+  return fields.map((field) => byteaArray(rows.map((row) => row[field])));
 }
 
 export function bigintArray(items: readonly number[]): Buffer {

@@ -5,6 +5,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { ScanBounds, VersionedEntry, StateView, ValueCodec } from "../engine.ts";
 import type { KeyText } from "../../encoding/keys.ts";
 import type { Key } from "../store.ts";
+import type { DatabaseTime } from "./database-time.ts";
 import type { ReadCache } from "./read-plans.ts";
 import { getQuery, entriesOf, scanQuery, entryOf } from "./rows.ts";
 import type { GetRow, ScanRow, PlannedKey } from "./rows.ts";
@@ -14,6 +15,26 @@ export interface StateHeader {
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly clockOffset: Ticks;
+}
+
+/** The row of the table `state`, and the database's clock when it was read. */
+export interface HeaderRow {
+  readonly sequence: string;
+  readonly ticks: string;
+  readonly clock: string;
+}
+
+/** The header of a state. Also measures the database's clock, by the monotonic time at which the
+ *  query was sent. */
+export function headerOf(
+  row: HeaderRow | undefined,
+  time: DatabaseTime,
+  sentAt: Ticks,
+): StateHeader {
+  if (row === undefined) throw new Error("the table state has no row");
+  time.observe(BigInt(row.clock), sentAt);
+  const { clockOffset } = time;
+  return { sequence: Number(row.sequence), ticks: BigInt(row.ticks), clockOffset };
 }
 
 interface SharedSnapshotOptions {

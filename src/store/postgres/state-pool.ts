@@ -6,8 +6,7 @@ import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { beginSnapshotRead } from "./postgres-specifics.ts";
 import type { ReadCache } from "./read-plans.ts";
-import { SharedSnapshot } from "./shared-snapshot.ts";
-import type { StateHeader } from "./shared-snapshot.ts";
+import { headerOf, SharedSnapshot, type HeaderRow, type StateHeader } from "./shared-snapshot.ts";
 import { asUnavailable } from "./unavailable.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 
@@ -17,12 +16,6 @@ const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
 const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
 /** A pooled connection may be broken; a retry uses another one. */
 const beginsMax = 3;
-
-interface HeaderRow {
-  readonly sequence: string;
-  readonly ticks: string;
-  readonly clock: string;
-}
 
 /** What reads the database, and with what. */
 export interface ReadersOptions {
@@ -111,14 +104,7 @@ export class StatePool {
     const sentAt = clock.monotonic();
     // A message with several statements returns several results, which the driver's types omit.
     const results = (await client.query(text)) as unknown as QueryResult<HeaderRow>[];
-    const row = results[1]?.rows[0];
-    if (row === undefined) throw new Error("the table state has no row");
-    time.observe(BigInt(row.clock), sentAt);
-    return {
-      sequence: Number(row.sequence),
-      ticks: BigInt(row.ticks),
-      clockOffset: time.clockOffset,
-    };
+    return headerOf(results[1]?.rows[0], time, sentAt);
   }
 }
 

@@ -105,23 +105,10 @@ function readUndo(current: EngineReader, number: number, text: KeyText): UndoEnt
   return found && undoEntry(found, undoText.length - text.length);
 }
 
-function stateWrite(state: NumberedState, revision: number): EngineWrite {
-  const { number, name, sequence, savedAt } = state;
-  return put(stateText(number), codec.encode({ name, sequence, savedAt }), revision);
-}
-
 function newestWrite(number: number, revision: number): EngineWrite {
   return number === 0
     ? removal(newestText, revision)
     : put(newestText, bytesOfNumber(number), revision);
-}
-
-function undoWrite(number: number, entry: UndoEntry, revision: number): EngineWrite {
-  return put(logPrefix(number) + entry.text, encodeBefore(entry.before), revision);
-}
-
-function undoRemoval(number: number, text: KeyText, revision: number): EngineWrite {
-  return removal(logPrefix(number) + text, revision);
 }
 
 function undoEntry({ text, value }: VersionedEntry, prefixUnits: number): UndoEntry {
@@ -194,7 +181,7 @@ function restoreBatch(current: EngineReader, number: number, rules: RestoreRules
   const done = [...changed.values()].filter(({ text, now, before }) =>
     isSame(after.has(text) ? after.get(text) : now, before),
   );
-  const removals = done.map(({ text }) => undoRemoval(number, text, sequence));
+  const removals = done.map(({ text }) => removal(logPrefix(number) + text, sequence));
   return { ...batch, writes: [...batch.writes, ...removals] };
 }
 
@@ -239,11 +226,7 @@ export interface ChangedKey {
 }
 
 /** What a restore writes; an undefined value deletes the key. */
-export interface RestoreWrite {
-  readonly key: Key;
-  readonly text: KeyText;
-  readonly value: Value | undefined;
-}
+export type RestoreWrite = Omit<EngineWrite, "revision">;
 
 /** Which keys a restore treats differently, because they describe something outside the store. */
 export interface RestoreRules {
@@ -303,9 +286,9 @@ export class SavedStates {
       if (result !== "saved") return undefined;
       const { sequence, ticks } = current;
       const number = (states.at(-1)?.number ?? 0) + 1;
-      const state = { number, name, sequence, savedAt: ticks };
+      const state = codec.encode({ name, sequence, savedAt: ticks });
       return nextBatch(current, (revision) => [
-        stateWrite(state, revision),
+        put(stateText(number), state, revision),
         newestWrite(number, revision),
       ]);
     });
@@ -398,10 +381,13 @@ interface Deletion {
 function deletion({ current, state, previous, newest, revision }: Deletion): EngineWrite[] {
   const writes = [removal(stateText(state.number), revision)];
   for (const entry of readLog(current, state.number)) {
-    writes.push(undoRemoval(state.number, entry.text, revision));
+    const { text, before } = entry;
+    writes.push(removal(logPrefix(state.number) + text, revision));
     const isNeeded =
-      previous !== undefined && readUndo(current, previous.number, entry.text) === undefined;
-    if (isNeeded) writes.push(undoWrite(previous.number, entry, revision));
+      previous !== undefined && readUndo(current, previous.number, text) === undefined;
+    if (isNeeded) {
+      writes.push(put(logPrefix(previous.number) + text, encodeBefore(before), revision));
+    }
   }
   if (state === newest) writes.push(newestWrite(previous?.number ?? 0, revision));
   return writes;

@@ -4,9 +4,10 @@ import type { Committed } from "./committer.ts";
 import type { Engine, EngineReader } from "./engine.ts";
 import type { Key, Unwatch, WatchOptions } from "./store.ts";
 
-/** The callbacks of `Store.watch`: which of them are called after a commit, and how commits of other
- *  processes are noticed. `TransactionalStore` uses `Watchers`; the PostgreSQL store learns of other
- *  nodes' commits from the database instead (`postgres/node-watchers.ts`) and uses `WatcherSet`. */
+/** The callbacks of `Store.watch`: which of them are called after a commit, and how commits of
+ *  other processes are noticed. `TransactionalStore` uses `Watchers`; the PostgreSQL store learns
+ *  of other nodes' commits from the database instead (`postgres/node-watchers.ts`) and uses
+ *  `WatcherSet`. */
 
 interface Watcher {
   readonly prefix: KeyText;

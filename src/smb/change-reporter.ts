@@ -1,22 +1,17 @@
 import type { ReportFileChange } from "../file/file-change.ts";
 import type { FileHandle } from "./files/file-handle.ts";
-import { decodeRename } from "./files/information-classes.ts";
-import type { Request } from "./request.ts";
+import { newPathIn } from "./files/information-classes.ts";
+import { sessionOf, usedFile, type Request } from "./request.ts";
 import type { SmbResponse } from "./response.ts";
 import { Status } from "./status.ts";
-import { decodeCreate } from "./wire/create.ts";
-import { headerBytes } from "./wire/header.ts";
+import { OpenAction } from "../file/filesystem/open.ts";
+import { actionIn, decodeCreate } from "./wire/create.ts";
 import { Command } from "./wire/protocol.ts";
-import { decodeSetInfo, InfoType } from "./wire/query.ts";
+import { decodeSetInfo } from "./wire/query.ts";
 
-/** Where a CREATE response has its CreateAction, and the action of a file that existed. */
-const actionOffset = headerBytes + 4;
-const openedAction = 1;
-/** FileRenameInformation ([MS-FSCC] 2.4). */
-const renameClass = 10;
-
-/** Reports which files clients have changed: a name when it is created, renamed or deleted, and
- *  contents when their handle closes, because clients write them in many small parts. */
+/** Reports to the request feed of the admin listener which files SMB clients have changed: a name
+ *  when it is created, renamed or deleted, and contents when their handle closes, because clients
+ *  write them in many small parts. */
 export class ChangeReporter {
   readonly #report: ReportFileChange;
   readonly #written = new WeakSet<FileHandle>();
@@ -30,12 +25,12 @@ export class ChangeReporter {
     if (status !== Status.success) return;
     const { command } = request.header;
     if (command === Command.create) {
-      if (message.readUInt32LE(actionOffset) !== openedAction) this.#created(request);
+      if (actionIn(message) !== OpenAction.opened) this.#created(request);
       return;
     }
     const isWrite = command === Command.write || command === Command.ioctl;
     if (!isWrite && command !== Command.setInfo) return;
-    const handle = handleOf(request);
+    const handle = usedFile(request, sessionOf(request));
     if (handle === undefined) return;
     if (isWrite) this.#written.add(handle);
     else this.#changed(request, handle);
@@ -49,7 +44,7 @@ export class ChangeReporter {
 
   #created(request: Request): void {
     const { connection, header, message } = request;
-    const session = connection.channels.get(header.sessionId)?.session;
+    const session = sessionOf(request);
     const tree = session?.trees.get(header.treeId);
     const name = decodeCreate(message)?.name;
     if (session === undefined || tree === undefined || tree.kind === "pipe" || !name) return;
@@ -59,9 +54,8 @@ export class ChangeReporter {
   #changed({ message }: Request, handle: FileHandle): void {
     this.#send("SET_INFO", handle, handle.path);
     const decoded = decodeSetInfo(message);
-    if (decoded?.infoType !== InfoType.file || decoded.infoClass !== renameClass) return;
-    const renamed = decodeRename(decoded.data);
-    if (typeof renamed !== "number") this.#send("SET_INFO", handle, renamed.name.split("\\"));
+    const newPath = decoded && newPathIn(decoded);
+    if (newPath !== undefined) this.#send("SET_INFO", handle, newPath);
   }
 
   #send(
@@ -72,10 +66,4 @@ export class ChangeReporter {
     const { account } = session;
     this.#report({ operation, account, share: tree.shareName, path, client: connection.peer });
   }
-}
-
-function handleOf({ connection, header, lifetime }: Request): FileHandle | undefined {
-  const session = connection.channels.get(header.sessionId)?.session;
-  const handle = lifetime.fileId && session?.handles.get(lifetime.fileId.volatile);
-  return handle?.kind === "file" ? handle : undefined;
 }

@@ -107,7 +107,6 @@ export class CompoundRequest {
       message: element.message,
       header: inherited === undefined ? header : { ...header, ...idsOf(inherited) },
       connection: this.#connection,
-      isEncrypted: this.#encryptedBy !== undefined,
       encryptedBy: this.#encryptedBy,
       previous: inherited,
       lifetime,

@@ -1,5 +1,7 @@
-import type { FileId, SmbResponse } from "./response.ts";
+import type { CommandResult, FileId } from "./response.ts";
+import { transactBytesMax } from "./limits.ts";
 import type { RelatedContext } from "./compound-request.ts";
+import type { FileHandle } from "./files/file-handle.ts";
 import type { Connection } from "./connection.ts";
 import type { Session, TreeConnect } from "./session.ts";
 import type { NtStatus } from "./status.ts";
@@ -12,13 +14,27 @@ export interface Request {
   /** Header and body, with the padding inside a compound. */
   readonly message: Buffer;
   readonly connection: Connection;
-  /** Whether the request was encrypted; then its response must be encrypted as well. */
-  readonly isEncrypted: boolean;
-  /** The session whose key encrypted the request; undefined if it was not encrypted. */
+  /** The session whose key encrypted the request, and must encrypt the response; undefined if the
+   *  request was not encrypted. */
   readonly encryptedBy: Session | undefined;
   /** Set for a related request of a compound. */
   readonly previous: RelatedContext | undefined;
   readonly lifetime: RequestLifetime;
+}
+
+/** The session that a request names; undefined if its connection has no such session. */
+export function sessionOf({ connection, header }: Request): Session | undefined {
+  return connection.channels.get(header.sessionId)?.session;
+}
+
+/** The file handle that a handled request of a session has used; undefined if it used none, or a
+ *  pipe. */
+export function usedFile(
+  { lifetime }: Request,
+  session: Session | undefined,
+): FileHandle | undefined {
+  const handle = lifetime.fileId && session?.handles.get(lifetime.fileId.volatile);
+  return handle?.kind === "file" ? handle : undefined;
 }
 
 /** A request whose SessionId is valid. */
@@ -31,7 +47,7 @@ export interface TreeRequest extends SessionRequest {
   readonly tree: TreeConnect;
 }
 
-export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
+export type Handler<R> = (request: R) => CommandResult | Promise<CommandResult>;
 
 /** The client and command of a request, for the list of waiting requests. */
 interface RequestOrigin {
@@ -91,6 +107,12 @@ export class RequestLifetime {
 
 /** Payload that one credit pays for ([MS-SMB2] 3.1.5.2). */
 export const bytesPerCredit = 65_536;
+
+/** Whether a request asks for more bytes than NEGOTIATE permits, or transfers (`moved`) more than its
+ *  credits pay for. Such a request fails with STATUS_INVALID_PARAMETER. */
+export function exceedsLimits(request: Request, requested: number, moved = requested): boolean {
+  return requested > transactBytesMax || !coversBytes(request, moved);
+}
 
 /** Whether the request's CreditCharge covers its payload ([MS-SMB2] 3.3.5.2.5). */
 export function coversBytes({ header, connection }: Request, bytes: number): boolean {

@@ -25,6 +25,9 @@ export interface SmbResponse {
   readonly closesConnection?: true;
 }
 
+/** What the handler of a command returns: a response, or the status of an error response. */
+export type CommandResult = SmbResponse | NtStatus;
+
 /** Id of an open: the persistent part survives a reconnect, the volatile part does not. */
 export interface FileId {
   readonly persistent: bigint;

@@ -15,7 +15,6 @@ export interface TreeConnect {
   readonly shareName: string;
   readonly shareId: bigint;
   readonly address: ShareAddress;
-  readonly requiresEncryption: boolean;
 }
 
 /** One session on one connection ([MS-SMB2] 3.3.1.14): its authentication and its signing key. */

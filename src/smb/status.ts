@@ -11,7 +11,6 @@ export const Status = {
   unsuccessful: 0xc000_0001,
   invalidInfoClass: 0xc000_0003,
   infoLengthMismatch: 0xc000_0004,
-  invalidHandle: 0xc000_0008,
   invalidParameter: 0xc000_000d,
   noSuchFile: 0xc000_000f,
   invalidDeviceRequest: 0xc000_0010,
@@ -39,7 +38,6 @@ export const Status = {
   mediaWriteProtected: 0xc000_00a2,
   badImpersonationLevel: 0xc000_00a5,
   pipeDisconnected: 0xc000_00b0,
-  ioTimeout: 0xc000_00b5,
   fileIsADirectory: 0xc000_00ba,
   notSupported: 0xc000_00bb,
   networkNameDeleted: 0xc000_00c9,
@@ -54,21 +52,19 @@ export const Status = {
   cannotDelete: 0xc000_0121,
   fileClosed: 0xc000_0128,
   requestOutOfSequence: 0xc000_042a,
-  tooManySessions: 0xc000_00ce,
   tooManyOpenedFiles: 0xc000_011f,
-  invalidDeviceState: 0xc000_0184,
   invalidLockRange: 0xc000_01a1,
   userSessionDeleted: 0xc000_0203,
   notFound: 0xc000_0225,
   duplicateObjectId: 0xc000_022a,
   notAReparsePoint: 0xc000_0275,
-  networkSessionExpired: 0xc000_035c,
   fileNotAvailable: 0xc000_0467,
   noPreauthHashOverlap: 0xc05d_0000,
 } as const;
 
 export type NtStatus = (typeof Status)[keyof typeof Status];
 
+/** The key in `Status`, for example `accessDenied`. */
 export function nameOfStatus(status: NtStatus): string {
   return Object.entries(Status).find(([, value]) => value === status)?.[0] ?? status.toString(16);
 }

@@ -26,9 +26,8 @@ import { handlePdu } from "../../src/smb/pipe/rpc.ts";
 import { decodeClientToken } from "../../src/smb/spnego/tokens.ts";
 import * as create from "../../src/smb/wire/create.ts";
 import * as io from "../../src/smb/wire/io.ts";
-import { decodeIoctl } from "../../src/smb/wire/ioctl.ts";
-import { decodeBreak, decodeLock } from "../../src/smb/wire/locking.ts";
-import * as negotiate from "../../src/smb/wire/negotiate.ts";
+import { decodeIoctl } from "../../src/smb/wire/io.ts";
+import { decodeBreak, decodeLock } from "../../src/smb/wire/io.ts";
 import { Cipher } from "../../src/smb/wire/protocol.ts";
 import * as query from "../../src/smb/wire/query.ts";
 import * as session from "../../src/smb/wire/session.ts";
@@ -241,13 +240,13 @@ const decoders: readonly ((message: Buffer) => unknown)[] = [
     return create.decodeDurable(contexts);
   },
   (message) => {
-    const request = negotiate.decodeNegotiate(message);
-    for (const { data } of request?.contexts ?? []) negotiate.decodeAlgorithms(data, true);
+    const request = session.decodeNegotiate(message);
+    for (const { data } of request?.contexts ?? []) session.decodeAlgorithms(data, true);
   },
 ];
 
 function readSmbFrame(frame: Buffer): void {
-  negotiate.decodeSmb1Negotiate(frame);
+  session.decodeSmb1Negotiate(frame);
   for (const { message } of splitCompound(frame) ?? []) {
     for (const decode of decoders) decode(message);
   }

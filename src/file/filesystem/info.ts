@@ -57,13 +57,7 @@ const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readonly stri
   }),
 });
 
-export function fileInfo(
-  runtime: Runtime,
-  reference: FileReference,
-  handle: bigint,
-): Promise<FileResult<FileInfo>> {
-  return executeAtOnce(runtime, fileInfoOperation, { reference, handle });
-}
+export const fileInfo = callAtOnce(fileInfoOperation);
 
 /** What QUERY_INFO reports of the volume, which is the share. */
 export interface VolumeSpace {

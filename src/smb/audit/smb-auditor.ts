@@ -1,20 +1,20 @@
 import type { Connection } from "../connection.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { decodeRename } from "../files/information-classes.ts";
+import { newPathIn } from "../files/information-classes.ts";
 import { decodeClientToken } from "../spnego/tokens.ts";
 import { decodeAuthenticate, MessageType, typeOfMessage } from "../ntlm/messages.ts";
-import type { Request } from "../request.ts";
+import { sessionOf, usedFile, type Request } from "../request.ts";
 import type { SmbResponse } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has, resolveAccess } from "../files/access.ts";
 import type { Session, TreeConnect } from "../session.ts";
 import { nameOfStatus, Status, type NtStatus } from "../status.ts";
-import { decodeCreate } from "../wire/create.ts";
+import { actionIn, decodeCreate } from "../wire/create.ts";
 import { headerBytes } from "../wire/header.ts";
-import { Command } from "../wire/protocol.ts";
+import { Command, commandNameOf, inCapitals } from "../wire/protocol.ts";
 import { decodeSetInfo, InfoType } from "../wire/query.ts";
 import { decodeSessionSetup, decodeTreeConnect } from "../wire/session.ts";
-import { decodeIoctl } from "../wire/ioctl.ts";
+import { decodeIoctl } from "../wire/io.ts";
 
 /** A line of the audit log about SMB. */
 interface SmbAudit {
@@ -40,10 +40,8 @@ function resourceOf(account: string, share?: string, path: readonly string[] = [
   return `/${parts.join("/")}`.slice(0, resourceUnitsMax);
 }
 
-/** `accessDenied` is `STATUS_ACCESS_DENIED`. */
 function statusName(status: NtStatus): string {
-  const name = nameOfStatus(status);
-  return `STATUS_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return `STATUS_${inCapitals(nameOfStatus(status))}`;
 }
 
 const accessNames: readonly (readonly [number, string])[] = [
@@ -78,12 +76,13 @@ const copyCodes: ReadonlySet<number> = new Set([0x0014_40f2, 0x0014_80f2]);
 /** Offset, from the end of a copy response, of the number of copied bytes. */
 const copiedFromEnd = 4;
 
-const commandNames: Readonly<Record<number, string>> = {
-  [Command.read]: "READ",
-  [Command.write]: "WRITE",
-  [Command.lock]: "LOCK",
-  [Command.ioctl]: "IOCTL",
-};
+/** Commands whose failures are counted by handle. */
+const countedCommands: ReadonlySet<number> = new Set([
+  Command.read,
+  Command.write,
+  Command.lock,
+  Command.ioctl,
+]);
 
 /** Counts what was read, written and locked through one handle. */
 class HandleCounts {
@@ -94,13 +93,12 @@ class HandleCounts {
   readonly #rejected = new Map<string, number>();
 
   add({ header: { command }, message }: Request, response: SmbResponse): void {
-    const name = commandNames[command];
-    if (name === undefined) return;
+    if (!countedCommands.has(command)) return;
     const { status } = response;
     if (status !== Status.success) {
-      // The end of a file is found by reading up to it.
+      // Not a rejection: clients read until they get this status.
       if (status === Status.endOfFile) return;
-      const key = `${name} ${statusName(status)}`;
+      const key = `${commandNameOf(command)} ${statusName(status)}`;
       this.#rejected.set(key, (this.#rejected.get(key) ?? 0) + 1);
       return;
     }
@@ -145,9 +143,8 @@ export class SmbAuditor {
 
   /** Returns the function to call with the response to the request. */
   begin(request: Request): (response: SmbResponse) => void {
-    const { connection, header } = request;
-    const session = connection.channels.get(header.sessionId)?.session;
-    const target = { session, tree: session?.trees.get(header.treeId) };
+    const session = sessionOf(request);
+    const target = { session, tree: session?.trees.get(request.header.treeId) };
     return (response) => this.#record(request, target, response);
   }
 
@@ -167,9 +164,7 @@ export class SmbAuditor {
   }
 
   #record(request: Request, target: RequestTarget, response: SmbResponse): void {
-    const { header, lifetime } = request;
-    const { session } = target;
-    switch (header.command) {
+    switch (request.header.command) {
       case Command.sessionSetup:
         return this.#recordSetup(request, response);
       case Command.logoff:
@@ -182,8 +177,8 @@ export class SmbAuditor {
       case Command.setInfo:
         return this.#recordSetInfo(request, target, response);
       default: {
-        const handle = lifetime.fileId && session?.handles.get(lifetime.fileId.volatile);
-        if (handle?.kind === "file") this.#countsOf(handle).add(request, response);
+        const handle = usedFile(request, target.session);
+        if (handle !== undefined) this.#countsOf(handle).add(request, response);
       }
     }
   }
@@ -205,18 +200,16 @@ export class SmbAuditor {
   }
 
   #recordSetInfo(request: Request, target: RequestTarget, response: SmbResponse): void {
-    const { lifetime, message } = request;
-    const handle = lifetime.fileId && target.session?.handles.get(lifetime.fileId.volatile);
-    const decoded = decodeSetInfo(message);
+    const decoded = decodeSetInfo(request.message);
     const isSecurity = decoded?.infoType === InfoType.security;
     const change = isSecurity ? "security" : setInfoNames[decoded?.infoClass ?? 0];
-    // The position is a note of the client, no change of the file.
+    // Position and mode are kept by the handle; the file does not change.
     if (change === "position" || change === "mode") return;
-    const to =
-      change === "rename" && decoded !== undefined ? renameTarget(decoded.data) : undefined;
+    const newPath = decoded && newPathIn(decoded);
+    const to = newPath && resourceOf("", undefined, newPath);
     this.#writeLine(request, target, response, {
       operation: "SET_INFO",
-      path: handle?.kind === "file" ? handle.path : [],
+      path: usedFile(request, target.session)?.path ?? [],
       details: { change, ...(to !== undefined && { to }) },
     });
   }
@@ -284,7 +277,6 @@ function treeConnectOf({ message }: Request): LineParts {
 
 /** Names in the order of the numbers of CreateAction. */
 const actions = ["superseded", "opened", "created", "overwritten"] as const;
-const actionOffset = headerBytes + 4;
 
 function createOf({ message }: Request, response: SmbResponse): LineParts {
   const decoded = decodeCreate(message);
@@ -292,14 +284,7 @@ function createOf({ message }: Request, response: SmbResponse): LineParts {
   const rights = resolveAccess(decoded.access);
   const access = typeof rights === "number" ? [] : accessWords(rights.access);
   const isOpened = response.status === Status.success;
-  const action = isOpened ? actions[response.message.readUInt32LE(actionOffset)] : undefined;
+  const action = isOpened ? actions[actionIn(response.message)] : undefined;
   const path = decoded.name.split("\\");
   return { operation: "CREATE", path, details: { access, ...(action && { action }) } };
-}
-
-/** The new path of a rename. */
-function renameTarget(data: Buffer): string | undefined {
-  const decoded = decodeRename(data);
-  if (typeof decoded === "number") return undefined;
-  return resourceOf("", undefined, decoded.name.split("\\"));
 }

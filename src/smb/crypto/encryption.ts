@@ -1,9 +1,12 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { CipherCCMTypes, CipherGCMTypes } from "node:crypto";
+import type { CipherGCMTypes } from "node:crypto";
+import { encryptedMagic } from "../wire/header.ts";
 import { Cipher } from "../wire/protocol.ts";
 import type { SessionKeys } from "./key-derivation.ts";
 
-/** Encrypts and decrypts frames of one session ([MS-SMB2] 2.2.41, 3.1.4.3). */
+/** Encrypts and decrypts frames of one session ([MS-SMB2] 3.1.4.3). An encrypted frame begins with a
+ *  transform header ([MS-SMB2] 2.2.41) instead of that of a request. `compound-request.ts` encrypts
+ *  responses, `connection.ts` decrypts requests. */
 export interface Encryptor {
   /** Returns the transform header and the encrypted frame. */
   encrypt(parts: readonly Buffer[]): Buffer[];
@@ -19,11 +22,6 @@ const sizeOffset = 36;
 const flagsOffset = 42;
 const sessionIdOffset = 44;
 const encryptedFlag = 1;
-const transformMagic = 0x424d53fd;
-
-const gcmNonceBytes = 12;
-const ccmNonceBytes = 11;
-const authentication = { authTagLength: tagBytes };
 
 interface EncryptorOptions {
   readonly sessionId: bigint;
@@ -31,110 +29,53 @@ interface EncryptorOptions {
   readonly keys: SessionKeys;
 }
 
+const cipherNames: Readonly<Record<number, string>> = {
+  [Cipher.aes128Ccm]: "aes-128-ccm",
+  [Cipher.aes128Gcm]: "aes-128-gcm",
+  [Cipher.aes256Ccm]: "aes-256-ccm",
+  [Cipher.aes256Gcm]: "aes-256-gcm",
+};
+
 /** The encryptor of a session for its negotiated cipher. */
 export function encryptorOf({ sessionId, cipher, keys }: EncryptorOptions): Encryptor {
-  const mode = cipherModeOf(cipher);
+  // The types of Node.js distinguish GCM and CCM; used as here, both have the same functions.
+  const name = cipherNames[cipher] as CipherGCMTypes;
+  const isCcm = name.endsWith("ccm");
+  const nonceBytes = isCcm ? 11 : 12;
+  const authentication = { authTagLength: tagBytes };
+  const nonceOf = (header: Buffer) => header.subarray(nonceOffset, nonceOffset + nonceBytes);
+  // The transform header after the signature is authenticated, but not encrypted.
+  const additionalData = (header: Buffer) => header.subarray(nonceOffset, transformHeaderBytes);
   let sent = 0n;
   return {
     encrypt(parts) {
       const length = parts.reduce((sum, part) => sum + part.length, 0);
       const header = Buffer.alloc(transformHeaderBytes);
-      header.writeUInt32LE(transformMagic, 0);
+      header.writeUInt32LE(encryptedMagic, 0);
       // The nonce is a counter, so that it never repeats under one key.
       sent += 1n;
       header.writeBigUInt64LE(sent, nonceOffset);
       header.writeUInt32LE(length, sizeOffset);
       header.writeUInt16LE(encryptedFlag, flagsOffset);
       header.writeBigUInt64LE(sessionId, sessionIdOffset);
-      const { body, tag } = mode.encrypt(keys.outgoing, header, parts, length);
-      tag.copy(header, tagOffset);
+      const encryption = createCipheriv(name, keys.outgoing, nonceOf(header), authentication);
+      encryption.setAAD(additionalData(header), { plaintextLength: length });
+      // CCM accepts the plaintext in a single update only.
+      const plain = isCcm && parts.length > 1 ? [Buffer.concat(parts)] : parts;
+      const body = plain.map((part) => encryption.update(part));
+      encryption.final();
+      encryption.getAuthTag().copy(header, tagOffset);
       return [header, ...body];
     },
     decrypt(transform) {
-      return mode.decrypt(keys.incoming, transform);
-    },
-  };
-}
-
-interface CipherMode {
-  readonly encrypt: (
-    key: Buffer,
-    header: Buffer,
-    parts: readonly Buffer[],
-    length: number,
-  ) => { readonly body: Buffer[]; readonly tag: Buffer };
-  readonly decrypt: (key: Buffer, transform: Buffer) => Buffer | undefined;
-}
-
-function cipherModeOf(cipher: number): CipherMode {
-  switch (cipher) {
-    case Cipher.aes128Gcm:
-      return gcm("aes-128-gcm");
-    case Cipher.aes256Gcm:
-      return gcm("aes-256-gcm");
-    case Cipher.aes256Ccm:
-      return ccm("aes-256-ccm");
-    default:
-      return ccm("aes-128-ccm");
-  }
-}
-
-function additionalData(transform: Buffer): Buffer {
-  return transform.subarray(nonceOffset, transformHeaderBytes);
-}
-
-function nonceOf(transform: Buffer, bytes: number): Buffer {
-  return transform.subarray(nonceOffset, nonceOffset + bytes);
-}
-
-function tagOf(transform: Buffer): Buffer {
-  return transform.subarray(tagOffset, tagOffset + tagBytes);
-}
-
-function gcm(name: CipherGCMTypes): CipherMode {
-  return {
-    encrypt(key, header, parts) {
-      const cipher = createCipheriv(name, key, nonceOf(header, gcmNonceBytes), authentication);
-      cipher.setAAD(additionalData(header));
-      const body = parts.map((part) => cipher.update(part));
-      cipher.final();
-      return { body, tag: cipher.getAuthTag() };
-    },
-    decrypt(key, transform) {
-      const nonce = nonceOf(transform, gcmNonceBytes);
-      const decipher = createDecipheriv(name, key, nonce, authentication);
-      decipher.setAuthTag(tagOf(transform));
-      decipher.setAAD(additionalData(transform));
-      const plain = decipher.update(transform.subarray(transformHeaderBytes));
-      try {
-        decipher.final();
-        return plain;
-      } catch {
-        return undefined;
-      }
-    },
-  };
-}
-
-/** Node's CCM accepts the plaintext in a single update only. */
-function ccm(name: CipherCCMTypes): CipherMode {
-  return {
-    encrypt(key, header, parts, length) {
-      const cipher = createCipheriv(name, key, nonceOf(header, ccmNonceBytes), authentication);
-      cipher.setAAD(additionalData(header), { plaintextLength: length });
-      const body = cipher.update(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
-      cipher.final();
-      return { body: [body], tag: cipher.getAuthTag() };
-    },
-    decrypt(key, transform) {
+      const nonce = nonceOf(transform);
+      const decryption = createDecipheriv(name, keys.incoming, nonce, authentication);
+      decryption.setAuthTag(transform.subarray(tagOffset, tagOffset + tagBytes));
       const encrypted = transform.subarray(transformHeaderBytes);
-      const nonce = nonceOf(transform, ccmNonceBytes);
-      const decipher = createDecipheriv(name, key, nonce, authentication);
-      decipher.setAuthTag(tagOf(transform));
-      decipher.setAAD(additionalData(transform), { plaintextLength: encrypted.length });
+      decryption.setAAD(additionalData(transform), { plaintextLength: encrypted.length });
       try {
-        const plain = decipher.update(encrypted);
-        decipher.final();
+        const plain = decryption.update(encrypted);
+        decryption.final();
         return plain;
       } catch {
         return undefined;

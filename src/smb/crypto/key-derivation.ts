@@ -18,9 +18,6 @@ interface KeyOptions {
   readonly preauthHash: Buffer;
 }
 
-const keyBits = 128;
-const wideKeyBits = 256;
-
 /** Derives the keys of a session. Before dialect 3.0 the session key itself signs, and nothing is
  *  encrypted. */
 export function deriveSessionKeys(options: KeyOptions): SessionKeys {
@@ -28,19 +25,19 @@ export function deriveSessionKeys(options: KeyOptions): SessionKeys {
   if (dialect < Dialect.v300) {
     return { signing: sessionKey, outgoing: Buffer.alloc(0), incoming: Buffer.alloc(0) };
   }
-  const wide = cipher === Cipher.aes256Ccm || cipher === Cipher.aes256Gcm;
-  const bits = wide ? wideKeyBits : keyBits;
   if (dialect === Dialect.v311) {
+    const isWide = cipher === Cipher.aes256Ccm || cipher === Cipher.aes256Gcm;
+    const bits = isWide ? 256 : 128;
     const derive = (label: string, length: number) =>
       deriveKey(sessionKey, terminated(label), preauthHash, length);
     return {
-      signing: derive("SMBSigningKey", keyBits),
+      signing: derive("SMBSigningKey", 128),
       outgoing: derive("SMBS2CCipherKey", bits),
       incoming: derive("SMBC2SCipherKey", bits),
     };
   }
   const derive = (label: string, context: string) =>
-    deriveKey(sessionKey, terminated(label), terminated(context), keyBits);
+    deriveKey(sessionKey, terminated(label), terminated(context), 128);
   return {
     signing: derive("SMB2AESCMAC", "SmbSign"),
     outgoing: derive("SMB2AESCCM", "ServerOut"),
@@ -53,17 +50,14 @@ export function deriveKey(key: Buffer, label: Buffer, context: Buffer, bits: num
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bits);
   return createHmac("sha256", key)
-    .update(firstCounter)
+    .update(Buffer.from([0, 0, 0, 1]))
     .update(label)
-    .update(separator)
+    .update(Buffer.from([0]))
     .update(context)
     .update(length)
     .digest()
     .subarray(0, bits / 8);
 }
-
-const firstCounter = Buffer.from([0, 0, 0, 1]);
-const separator = Buffer.from([0]);
 
 function terminated(text: string): Buffer {
   return Buffer.from(`${text}\0`, "latin1");

@@ -9,13 +9,12 @@ import type { Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Command, notificationMessageId, OplockLevel } from "../wire/protocol.ts";
-import { encodeLeaseBreak, encodeOplockBreak } from "../wire/locking.ts";
+import { encodeLeaseBreak, encodeOplockBreak } from "../wire/io.ts";
 import { isTemporary } from "../../store/store.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { newResponse } from "../response.ts";
 import type { Connection } from "../connection.ts";
-import { Status } from "../status.ts";
-import { encodeHeader } from "../wire/header.ts";
+import { encodeHeader, unsolicitedHeader } from "../wire/header.ts";
 
 /** The connection for the notification of an SMB lease break: the oldest one of the client, or one
  *  of the session of the handle if the session requires encryption, whose key no other connection
@@ -33,17 +32,8 @@ function connectionForLease({
 function sendNotification({ session }: FileHandle, connection: Connection, body: Buffer): void {
   const { message } = newResponse(body);
   const { encryptor, requiresEncryption } = session;
-  encodeHeader(message, {
-    creditCharge: 0,
-    status: Status.success,
-    command: Command.oplockBreak,
-    credits: 0,
-    flags: 0,
-    messageId: notificationMessageId,
-    asyncId: undefined,
-    treeId: 0,
-    sessionId: 0n,
-  });
+  const { oplockBreak: command } = Command;
+  encodeHeader(message, { ...unsolicitedHeader, command, messageId: notificationMessageId });
   const mustEncrypt = encryptor !== undefined && requiresEncryption;
   connection.send(mustEncrypt ? encryptor.encrypt([message]) : [message]);
 }
@@ -254,13 +244,12 @@ export class BreakNotifier {
     return isLost;
   }
 
+  /** Notifies the client that it keeps only the rights `next`. If it has no connection any more, its
+   *  handles are closed instead. */
   #notify(
     { handles, held, leaseVersion }: GrantHolder,
     { epoch }: CachingGrant,
-    {
-      next,
-      needsAcknowledgement,
-    }: { readonly next: number; readonly needsAcknowledgement: boolean },
+    { next, needsAcknowledgement }: { next: number; needsAcknowledgement: boolean },
   ): void {
     const candidates = [...handles];
     const handle = candidates.find(
@@ -281,15 +270,9 @@ export class BreakNotifier {
       sendNotification(handle, target, encodeOplockBreak(level, handle.id));
       return;
     }
-    const leaseEpoch = leaseVersion === 2 ? epoch : 0;
-    const message = {
-      key: lease.key,
-      current: held,
-      next,
-      epoch: leaseEpoch,
-      needsAcknowledgement,
-    };
-    sendNotification(handle, target, encodeLeaseBreak(message));
+    const { key } = lease;
+    const change = { current: held, next, epoch: leaseVersion === 2 ? epoch : 0 };
+    sendNotification(handle, target, encodeLeaseBreak({ key, ...change, needsAcknowledgement }));
   }
 }
 

@@ -10,9 +10,11 @@ import type { Connection } from "../connection.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
+  contextData,
   ContextName,
   decodeLease,
   encodeLease,
+  leaseIn,
   type CreateContext,
   type CreateRequest,
   type LeaseContext,
@@ -25,6 +27,11 @@ import type { HandleCachingGrant } from "./file-handle.ts";
 export interface CachingChoice {
   readonly request: CachingRequest;
   readonly lease: LeaseContext | undefined;
+}
+
+/** A choice that requests no further rights: the grant of an existing handle as it is now. */
+export function currentGrant(key: string, lease: LeaseContext | undefined): CachingChoice {
+  return { request: { key, wanted: 0 }, lease };
 }
 
 const bitsByLevel: Readonly<Record<number, number>> = {
@@ -55,9 +62,9 @@ export function chooseCaching(
     if (requested === undefined || isDirectory) return undefined;
     return { request: { key: oplockKey(open), wanted: requested }, lease: undefined };
   }
-  const context = create.contexts.find(({ name }) => name === ContextName.lease);
+  const context = contextData(create, ContextName.lease);
   if (context === undefined || connection.dialect < Dialect.v210) return undefined;
-  const lease = decodeLease(context.data);
+  const lease = decodeLease(context);
   if (lease === undefined) return Status.invalidParameter;
   if (isDirectory) return undefined;
   const key = leaseKeyOf(connection, lease.key);
@@ -71,14 +78,14 @@ export function leaseKeyOf({ negotiated }: Connection, key: Buffer): string {
   return `lease:${negotiated?.clientGuid.toString("hex") ?? ""}:${key.toString("hex")}`;
 }
 
+/** The SMB lease that a CREATE requests; undefined if it requests none. */
+export function requestedLease(create: CreateRequest): LeaseContext | undefined {
+  return create.oplock === OplockLevel.lease ? leaseIn(create) : undefined;
+}
+
 /** Id of the file that already uses the lease key of a CREATE; undefined if the key is new. */
-export function leasedFile(
-  { connection }: TreeRequest,
-  { contexts, oplock }: CreateRequest,
-): bigint | undefined {
-  if (oplock !== OplockLevel.lease) return undefined;
-  const context = contexts.find(({ name }) => name === ContextName.lease);
-  const lease = context && decodeLease(context.data);
+export function leasedFile({ connection }: TreeRequest, create: CreateRequest): bigint | undefined {
+  const lease = requestedLease(create);
   if (lease === undefined) return undefined;
   const [handle] = connection.server.breakNotifier.handlesOf(leaseKeyOf(connection, lease.key));
   return handle?.reference.file;

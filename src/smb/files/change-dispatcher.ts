@@ -109,8 +109,7 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
-/** Converts notices to changes. `added` and `removed` of one file node in one commit are a move:
- *  reported as a rename within one directory, otherwise as removed, then added. */
+/** Converts notices to changes. `added` and `removed` of one file node in one commit are a move. */
 function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
   const changes: FileChange[] = [];
   for (const [index, notice] of received.entries()) {
@@ -120,15 +119,11 @@ function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
       const filter = notice.aspects.reduce((bits, aspect) => bits | filters[aspect], 0);
       changes.push({ action: ChangeAction.modified, parent, name, filter });
     } else if (movedTo !== undefined) {
-      const sameDirectory = movedTo.parent === parent;
       changes.pop();
-      changes.push(
-        entryChange(notice, sameDirectory ? ChangeAction.renamedOld : ChangeAction.removed),
-        entryChange(movedTo, sameDirectory ? ChangeAction.renamedNew : ChangeAction.added),
-      );
+      changes.push(...moveChanges(notice, movedTo));
     } else {
       const nameAction = action === "added" ? ChangeAction.added : ChangeAction.removed;
-      changes.push(entryChange(notice, nameAction));
+      changes.push(nameChange(nameAction, notice));
     }
   }
   return changes;
@@ -146,12 +141,6 @@ function otherHalfOfMove(
     before.at === notice.at &&
     before.node === notice.node;
   return isMove ? before : undefined;
-}
-
-function entryChange({ parent, name, kind }: DatedNotice, action: number): FileChange {
-  const isDirectory = kind === "directory";
-  const filter = isDirectory ? ChangeFilter.directoryName : ChangeFilter.fileName;
-  return { action, parent, name, filter };
 }
 
 /** One change to one entry of a directory. */
@@ -299,14 +288,22 @@ function pathFor(
   return [...trail.slice(at + 1).map(({ name }) => name), change.name].join("\\");
 }
 
-/** The completion filter for creating, renaming and deleting an entry. */
-function nameFilter({ kind }: NodeRecord): number {
-  return kind === "directory" ? ChangeFilter.directoryName : ChangeFilter.fileName;
-}
+type Entry = Pick<NodeRecord, "parent" | "name" | "kind">;
 
 /** The change of creating, renaming or deleting an entry. */
-export function nameChange(action: number, node: NodeRecord): FileChange {
-  return { action, parent: node.parent, name: node.name, filter: nameFilter(node) };
+export function nameChange(action: number, { parent, name, kind }: Entry): FileChange {
+  const isDirectory = kind === "directory";
+  const filter = isDirectory ? ChangeFilter.directoryName : ChangeFilter.fileName;
+  return { action, parent, name, filter };
+}
+
+/** The changes of a move: a rename within one directory, otherwise removed, then added. */
+export function moveChanges(before: Entry, after: Entry): readonly FileChange[] {
+  const stays = before.parent === after.parent;
+  return [
+    nameChange(stays ? ChangeAction.renamedOld : ChangeAction.removed, before),
+    nameChange(stays ? ChangeAction.renamedNew : ChangeAction.added, after),
+  ];
 }
 
 /** A change of a file other than its name. */

@@ -1,11 +1,19 @@
 import { Status, type NtStatus } from "../status.ts";
 import { resolveAccess } from "./access.ts";
-import { ContextName, type CreateContext, type CreateRequest } from "../wire/create.ts";
+import {
+  contextData,
+  ContextName,
+  encodeCreateResponse,
+  type CreateContext,
+  type CreateRequest,
+} from "../wire/create.ts";
+import { newResponse, type SmbResponse } from "../response.ts";
+import type { FileHandle } from "./file-handle.ts";
 import { maximalAccess } from "../../file/filesystem/open.ts";
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { Writer } from "../wire/writer.ts";
-import { indexNumberOf } from "./information-classes.ts";
+import { factsOf, indexNumberOf } from "./information-classes.ts";
 
 /** The parts of CREATE that need no lock state: validation of the request, and the response
  *  contexts that depend only on the file ([MS-SMB2] 3.3.5.9). */
@@ -32,7 +40,7 @@ const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
 
 /** Returns the status of an invalid request; undefined if it is valid. */
 export function checkCreate(create: CreateRequest): NtStatus | undefined {
-  const { options, disposition, contexts } = create;
+  const { options, disposition } = create;
   if (create.impersonation > impersonationMax) return Status.badImpersonationLevel;
   if ((create.share & ~shareBits) !== 0) return Status.invalidParameter;
   if (disposition > dispositionMax) return Status.invalidParameter;
@@ -44,28 +52,49 @@ export function checkCreate(create: CreateRequest): NtStatus | undefined {
   const rights = resolveAccess(create.access);
   if (typeof rights === "number") return rights;
   if ((create.attributes & ~attributeBits) !== 0) return Status.invalidParameter;
-  const attributes = contexts.find(({ name }) => name === ContextName.extendedAttributes);
-  if (attributes !== undefined && attributes.data.length > 0) return Status.easNotSupported;
-  return undefined;
+  const attributes = contextData(create, ContextName.extendedAttributes);
+  return (attributes?.length ?? 0) > 0 ? Status.easNotSupported : undefined;
 }
 
-/** The contexts of a CREATE response that depend only on the file: maximal access and on-disk
- *  id. */
+/** A CREATE that succeeds: with a new handle, or with one that the client already had. */
+interface OpenedFile {
+  readonly node: NodeRecord;
+  /** CreateAction of the response. */
+  readonly action: number;
+  /** The granted oplock level. */
+  readonly level: number;
+  /** The contexts about caching and durability that the response has. */
+  readonly contexts: readonly (CreateContext | undefined)[];
+}
+
+/** The response to a CREATE on a file. */
+export function createResponse(
+  { id, reservedBytes }: FileHandle,
+  { node, action, level, contexts }: OpenedFile,
+): SmbResponse {
+  const body = encodeCreateResponse({
+    oplock: level,
+    action,
+    facts: factsOf(node, reservedBytes),
+    fileId: id,
+    contexts: contexts.filter((context) => context !== undefined),
+  });
+  return { ...newResponse(body), fileId: id };
+}
+
+/** The response contexts that a CREATE asked for and that depend only on the file: maximal access
+ *  and on-disk id ([MS-SMB2] 2.2.14.2.5 and 2.2.14.2.9). */
 export function factContexts(
   create: CreateRequest,
-  reference: FileReference,
+  { share: { id: share } }: FileReference,
   node: NodeRecord,
 ): readonly CreateContext[] {
-  const contexts: CreateContext[] = [];
-  for (const { name } of create.contexts) {
+  return create.contexts.flatMap(({ name }) => {
     if (name === ContextName.maximalAccess) {
-      const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
-      contexts.push({ name, data });
-    } else if (name === ContextName.diskId) {
-      const index = indexNumberOf(node, reference.share.id);
-      const data = new Writer(32).u64(index).u64(reference.share.id).zeros(16).finish();
-      contexts.push({ name, data });
+      return { name, data: new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish() };
     }
-  }
-  return contexts;
+    if (name !== ContextName.diskId) return [];
+    const index = indexNumberOf(node, share);
+    return { name, data: new Writer(32).u64(index).u64(share).zeros(16).finish() };
+  });
 }

@@ -77,15 +77,13 @@ export class DirectoryWatch {
   report(changes: readonly ReportedChange[]): void {
     if (this.#changes.length + changes.length > changesMax) this.#hasOverflowed = true;
     else this.#changes.push(...changes);
-    const pending = this.#pending.shift();
-    if (pending !== undefined) pending.finish(this.#takeResult(pending.bytesMax));
+    this.#completeNext();
   }
 
   /** Makes the next response STATUS_NOTIFY_ENUM_DIR. */
   overflow(): void {
     this.#hasOverflowed = true;
-    const pending = this.#pending.shift();
-    if (pending !== undefined) pending.finish(this.#takeResult(pending.bytesMax));
+    this.#completeNext();
   }
 
   /** Adds a CHANGE_NOTIFY request. It completes at once if changes were collected. The returned
@@ -115,6 +113,11 @@ export class DirectoryWatch {
   close(): void {
     this.#unwatch();
     this.endRequests(Status.notifyCleanup);
+  }
+
+  #completeNext(): void {
+    const pending = this.#pending.shift();
+    pending?.finish(this.#takeResult(pending.bytesMax));
   }
 
   #takeResult(bytesMax: number): NotifyResult {

@@ -1,21 +1,20 @@
 import { cacheHandle } from "../../file/locks/lock-state.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/share-tree.ts";
-import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
+import { OpenAction } from "../../file/filesystem/open.ts";
+import type { CommandResult } from "../response.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import {
-  ContextName,
-  decodeLease,
-  encodeCreateResponse,
   encodeDurable,
+  leaseIn,
   type CreateContext,
   type CreateRequest,
   type DurableContext,
 } from "../wire/create.ts";
-import { grantedCaching, leaseKeyOf } from "./caching-choice.ts";
-import { factsOf } from "./information-classes.ts";
-import type { Durability, FileHandle } from "./file-handle.ts";
+import { currentGrant, grantedCaching, leaseKeyOf } from "./caching-choice.ts";
+import { createResponse } from "./create-rules.ts";
+import { requestOn, type Durability, type FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./lookup.ts";
 import type { SmbServerState } from "../server.ts";
 
@@ -26,7 +25,6 @@ const defaultMilliseconds = 60_000;
 const version1Milliseconds = 120_000;
 /** Limit of the time that a client requests (version 2). */
 const millisecondsMax = 300_000;
-const openedAction = 1;
 
 type Request = Extract<DurableContext, { kind: "request" }>;
 type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
@@ -47,8 +45,8 @@ export function durabilityOf(
   return { version: 2, milliseconds, createGuid: context.createGuid };
 }
 
-export function durableContext(durable: Durability | undefined): readonly CreateContext[] {
-  return durable === undefined ? [] : [encodeDurable(durable.version, durable.milliseconds)];
+export function durableContext(durable: Durability | undefined): CreateContext | undefined {
+  return durable && encodeDurable(durable.version, durable.milliseconds);
 }
 
 /** Reconnects a durable handle ([MS-SMB2] 3.3.5.9.7 and 3.3.5.9.12). */
@@ -57,27 +55,24 @@ export async function reconnect(
   create: CreateRequest,
   context: Reconnect,
   path: ParsedPath,
-): Promise<SmbResponse> {
+): Promise<CommandResult> {
   const { connection, session, tree } = request;
   const { server } = connection;
-  const kept = server.durableHandles.find(context.fileId.persistent);
+  const { handle: kept, account } = server.durableHandles.find(context.fileId.persistent) ?? {};
   if (kept === undefined || !isSameOpen(request, create, context, kept)) {
-    return errorResponse(Status.objectNameNotFound);
+    return Status.objectNameNotFound;
   }
-  if (server.durableHandles.accountOf(context.fileId.persistent) !== session.account) {
-    return errorResponse(Status.accessDenied);
-  }
+  if (account !== session.account) return Status.accessDenied;
   if (kept.cache?.lease !== undefined && !isSamePath(path.components, kept.path)) {
-    return errorResponse(Status.invalidParameter);
+    return Status.invalidParameter;
   }
   server.durableHandles.remove(kept);
-  const { runtime } = server.world;
-  const info = await fileInfo(runtime, kept.reference, kept.id.persistent);
+  const info = await fileInfo(server.world.runtime, requestOn(kept));
   // A break may have closed the handle while the file was read.
-  if (server.handleCloser.isClosing(kept)) return errorResponse(Status.objectNameNotFound);
+  if (server.handleCloser.isClosing(kept)) return Status.objectNameNotFound;
   if (info.kind === "fault") {
     await server.handleCloser.close([kept]);
-    return errorResponse(Status.objectNameNotFound);
+    return Status.objectNameNotFound;
   }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
   const { channelSequence } = request.header;
@@ -86,29 +81,17 @@ export async function reconnect(
   if (!session.isValid) {
     // The session ended meanwhile. The handle is kept, so that the client may reconnect again.
     if (!server.durableHandles.keep(kept)) server.closeInBackground([kept]);
-    return errorResponse(Status.userSessionDeleted);
+    return Status.userSessionDeleted;
   }
-  const choice = cacheChoiceOf(handle, create);
-  const granted = grantedCaching(choice, info.value.locks);
+  const { node, locks } = info.value;
+  const { cache } = handle;
+  const granted = grantedCaching(cache && currentGrant(cache.key, leaseIn(create)), locks);
   server.breakNotifier.remove(kept);
   server.replays.remove(kept);
   session.handles.set(id.volatile, handle);
   server.breakNotifier.add(handle, granted.held);
-  const body = encodeCreateResponse({
-    oplock: granted.level,
-    action: openedAction,
-    facts: factsOf(info.value.node, handle.reservedBytes),
-    fileId: id,
-    contexts: granted.context === undefined ? [] : [granted.context],
-  });
-  return { ...newResponse(body), fileId: id };
-}
-
-function cacheChoiceOf({ cache }: FileHandle, create: CreateRequest) {
-  if (cache === undefined) return undefined;
-  const context = create.contexts.find(({ name }) => name === ContextName.lease);
-  const lease = context === undefined ? undefined : decodeLease(context.data);
-  return { request: { key: cache.key, wanted: 0 }, lease };
+  const { level, context: lease } = granted;
+  return createResponse(handle, { node, action: OpenAction.opened, level, contexts: [lease] });
 }
 
 const noGuid = "0".repeat(32);
@@ -124,8 +107,7 @@ function isSameOpen(
   // A handle of version 1 has no CreateGuid; it counts as all zeros.
   const createGuid = durable?.createGuid ?? noGuid;
   if (reconnection.version === 2 && createGuid !== reconnection.createGuid) return false;
-  const context = create.contexts.find(({ name }) => name === ContextName.lease);
-  const lease = context === undefined ? undefined : decodeLease(context.data);
+  const lease = leaseIn(create);
   if (cache?.lease === undefined) return lease === undefined;
   return lease !== undefined && cache.key === leaseKeyOf(connection, lease.key);
 }
@@ -169,12 +151,8 @@ export class DurableHandles {
     return true;
   }
 
-  find(persistent: bigint): FileHandle | undefined {
-    return this.#disconnected.get(persistent)?.handle;
-  }
-
-  accountOf(persistent: bigint): string | undefined {
-    return this.#disconnected.get(persistent)?.account;
+  find(persistent: bigint): DisconnectedHandle | undefined {
+    return this.#disconnected.get(persistent);
   }
 
   /** Called when the handle is reconnected or closed: stops its time-out. */

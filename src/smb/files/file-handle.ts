@@ -4,6 +4,7 @@ import type { Connection } from "../connection.ts";
 import type { Session, TreeConnect } from "../session.ts";
 import type { DirectoryWatch } from "./directory-watch.ts";
 import type { Listing } from "./directory-entry.ts";
+import type { LeaseContext } from "../wire/create.ts";
 
 /** An open file or directory of an SMB client. The lock record of the file has the same open under
  *  `id.persistent`. */
@@ -45,21 +46,19 @@ export interface FileHandle {
   keepsChangeTime: boolean;
 }
 
+/** The handle as the operations of `file/filesystem` take it. */
+export function requestOn({ reference, id, keepsLastWrite }: FileHandle) {
+  return { reference, handle: id.persistent, keepsLastWrite };
+}
+
 /** The caching grant of a handle: an SMB lease, which several handles may share, or an oplock of
  *  this handle only. */
 export interface HandleCachingGrant {
   /** Key of the grant in the lock record. */
   readonly key: string;
-  /** Undefined for an oplock. */
-  readonly lease: LeaseIdentity | undefined;
-}
-
-/** What the client sent to identify its SMB lease ([MS-SMB2] 2.2.13.2.10). */
-interface LeaseIdentity {
-  readonly key: Buffer;
-  readonly version: 1 | 2;
-  readonly parentKey: Buffer;
-  readonly flags: number;
+  /** The lease key that the client sent, and the version of its lease context; undefined for an
+   *  oplock. */
+  readonly lease: Pick<LeaseContext, "key" | "version"> | undefined;
 }
 
 /** How long a durable handle stays open without a connection, and the CreateGuid by which its

@@ -9,6 +9,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { settableAttributes } from "../../file/filesystem/new-node.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { Reader } from "../wire/reader.ts";
+import { InfoType, type SetInfoRequest } from "../wire/query.ts";
 import { rootId, type NodeRecord } from "../../file/records.ts";
 
 /** A file information class for QUERY_INFO ([MS-FSCC] 2.4). */
@@ -201,14 +202,20 @@ function timeOf(fileTime: bigint): Ticks | undefined {
   return ticksOfFileTime(fileTime);
 }
 
-interface RenameInformation {
-  readonly replaces: boolean;
-  readonly name: string;
-}
-
+/** FileRenameInformation. */
+const renameClass = 10;
 const renameHeadBytes = 20;
 
-export function decodeRename(data: Buffer): RenameInformation | NtStatus {
+/** The new path of a SET_INFO that renames; undefined for any other. For the audit log and the
+ *  request feed. */
+export function newPathIn({ infoType, infoClass, data }: SetInfoRequest): string[] | undefined {
+  if (infoType !== InfoType.file || infoClass !== renameClass) return undefined;
+  const decoded = decodeRename(data);
+  return typeof decoded === "number" ? undefined : decoded.name.split("\\");
+}
+
+/** Decodes FileRenameInformation; a status if it is malformed. */
+export function decodeRename(data: Buffer): { replaces: boolean; name: string } | NtStatus {
   if (data.length < renameHeadBytes) return Status.infoLengthMismatch;
   const reader = new Reader(data);
   const replaces = reader.u8() !== 0;

@@ -2,9 +2,9 @@ import { checkFileName, componentUnitsMax, pathDepthMax } from "../../protocol/f
 import { parseIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { Status, type NtStatus } from "../status.ts";
-import { errorResponse, type FileId, type SmbResponse } from "../response.ts";
+import type { FileId } from "../response.ts";
 import type { Handle } from "../session.ts";
-import type { RequestLifetime, TreeRequest } from "../request.ts";
+import type { TreeRequest } from "../request.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 
@@ -56,32 +56,27 @@ function snapshotTime(part: string): Ticks | undefined {
 }
 
 /** The handle that a request names or, if it is a related request of a compound, inherits from the
- *  request before it. Otherwise the error response. */
-export function findHandle(request: TreeRequest, named: FileId): Handle | SmbResponse {
+ *  request before it. Otherwise the status of the error response. */
+export function findHandle(request: TreeRequest, named: FileId): Handle | NtStatus {
   const { session, tree, previous } = request;
-  if (previous?.failure !== undefined) return errorResponse(previous.failure);
+  if (previous?.failure !== undefined) return previous.failure;
   const fileId = previous?.fileId ?? named;
   const handle = session.handles.get(fileId.volatile);
   const isValid =
     handle !== undefined &&
     handle.tree.id === tree.id &&
     handle.id.persistent === fileId.persistent;
-  if (!isValid) return errorResponse(Status.fileClosed);
+  if (!isValid) return Status.fileClosed;
   request.lifetime.fileId = handle.id;
   if (handle.kind === "pipe") return handle;
   request.connection.server.replays.remove(handle);
-  return countRequest(request, handle) ? handle : errorResponse(Status.fileNotAvailable);
-}
-
-export function isResponse(found: Handle | SmbResponse): found is SmbResponse {
-  return "status" in found;
+  return countRequest(request, handle) ? handle : Status.fileNotAvailable;
 }
 
 /** `findHandle` for requests that are not allowed on pipes. */
-export function findFile(request: TreeRequest, named: FileId): FileHandle | SmbResponse {
+export function findFile(request: TreeRequest, named: FileId): FileHandle | NtStatus {
   const found = findHandle(request, named);
-  if (isResponse(found) || found.kind === "file") return found;
-  return errorResponse(Status.invalidDeviceRequest);
+  return typeof found === "number" || found.kind === "file" ? found : Status.invalidDeviceRequest;
 }
 
 /** ChannelSequence is a 16-bit number that wraps: differences from here on count as negative. */
@@ -109,15 +104,11 @@ function countRequest({ header, connection, lifetime }: TreeRequest, handle: Fil
   }
   const isReplay = (header.flags & HeaderFlag.replay) !== 0;
   if (isReplay && modifies && handle.pendingOlderRequests > 0) return false;
-  count(lifetime, handle);
-  return true;
-}
-
-function count(lifetime: RequestLifetime, handle: FileHandle): void {
   const sequence = handle.channelSequence;
   handle.pendingRequests += 1;
   lifetime.whenHandled = () => {
     if (handle.channelSequence === sequence) handle.pendingRequests -= 1;
     else handle.pendingOlderRequests -= 1;
   };
+  return true;
 }

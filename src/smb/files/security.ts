@@ -10,15 +10,17 @@ import {
   type SecurityDescriptor,
 } from "../../file/shared/security-descriptor.ts";
 import { Status, type NtStatus } from "../status.ts";
-import { ContextName, type CreateContext } from "../wire/create.ts";
+import { contextData, ContextName, type CreateRequest } from "../wire/create.ts";
 
-/** The security descriptor of a CREATE in SDDL, the form in which it is stored. Undefined if the
- *  request has none; a status if it is malformed. */
+/** Security descriptors in the binary form of SMB. Stored ones are texts in SDDL (security descriptor
+ *  definition language), as REST has them. CREATE, QUERY_INFO and SET_INFO call these functions. */
 
-export function descriptorText(contexts: readonly CreateContext[]): string | NtStatus | undefined {
-  const context = contexts.find(({ name }) => name === ContextName.securityDescriptor);
+/** The security descriptor of a CREATE in SDDL. Undefined if the request has none; a status if it is
+ *  malformed. */
+export function descriptorText(create: CreateRequest): string | NtStatus | undefined {
+  const context = contextData(create, ContextName.securityDescriptor);
   if (context === undefined) return undefined;
-  const descriptor = decodePartial(context.data);
+  const descriptor = decodePartial(context);
   return descriptor === undefined ? Status.invalidParameter : formatSddl(descriptor);
 }
 

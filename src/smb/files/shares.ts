@@ -1,12 +1,11 @@
-import { shareSnapshotsMax } from "../../file/share/share-lifecycle.ts";
+import { snapshotsOf } from "../../file/share/share-lifecycle.ts";
 import { ticksPerSecond, truncateToSecond, type Ticks } from "../../base/ticks.ts";
-import type { Runtime } from "../../operation/work.ts";
-import { Records } from "../../operation/records.ts";
-import { shareSnapshots, shares, type ShareSnapshotRecord } from "../../file/records.ts";
+import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
+import { shares, type ShareRecord, type ShareSnapshotRecord } from "../../file/records.ts";
 import { ticksOfFileTime } from "../wire/file-facts.ts";
 import { Status, type NtStatus } from "../status.ts";
 import type { TreeConnect } from "../session.ts";
-import { ContextName, type CreateRequest } from "../wire/create.ts";
+import { contextData, ContextName, type CreateRequest } from "../wire/create.ts";
 import type { ParsedPath } from "./lookup.ts";
 import { accounts } from "../../account/account-record.ts";
 import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
@@ -16,10 +15,10 @@ import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 export async function epochOf(
   runtime: Runtime,
   tree: TreeConnect,
-  { contexts }: CreateRequest,
+  create: CreateRequest,
   path: ParsedPath,
 ): Promise<number | undefined | { readonly status: NtStatus }> {
-  const warp = contexts.find(({ name }) => name === ContextName.timewarp)?.data;
+  const warp = contextData(create, ContextName.timewarp);
   if (warp !== undefined && warp.length !== 8) return { status: Status.invalidParameter };
   const at = warp === undefined ? path.snapshot : ticksOfFileTime(warp.readBigUInt64LE());
   if (at === undefined) return undefined;
@@ -44,23 +43,13 @@ async function findSnapshot(
 
 /** The snapshots of a share, oldest first. */
 export function listSnapshots(
-  { store, content }: Runtime,
+  runtime: Runtime,
   share: bigint,
 ): Promise<readonly ShareSnapshotRecord[]> {
-  return store.snapshot(async (view) => {
-    const records = new Records(view, content);
-    const matching: ShareSnapshotRecord[] = [];
-    const bounds = { ...shareSnapshots.range([share]), limit: shareSnapshotsMax };
-    for await (const batch of records.scan(shareSnapshots, bounds)) {
-      for (const { record } of batch) matching.push(record);
-    }
-    return matching;
+  return runOnce(runtime, {
+    effect: "reads",
+    attempt: ({ records }) => snapshotsOf(records, share),
   });
-}
-
-interface NamedShare {
-  readonly name: string;
-  readonly id: bigint;
 }
 
 /** A share enumeration stops after this many shares of the account, NFS shares included. Clients
@@ -70,38 +59,36 @@ const sharesMax = 10_000;
 /** The share of a tree connect; undefined if it does not exist or is an NFS share, which SMB does
  *  not serve. */
 export function findShare(
-  { store, content }: Runtime,
-  account: string,
+  runtime: Runtime,
+  accountName: string,
   name: string,
 ): Promise<ShareAddress | undefined> {
-  return store.snapshot(async (view) => {
-    const records = new Records(view, content);
-    const accountRecord = await records.get(accounts, account);
-    const share = accountRecord && (await records.get(shares, { account: accountRecord.id, name }));
-    const isServed = share !== undefined && share.settings.protocol !== "NFS";
-    return accountRecord && isServed
-      ? { accountName: account, account: accountRecord.id, name, id: share.id }
-      : undefined;
-  });
+  const find = async ({ records }: Attempt): Promise<ShareAddress | undefined> => {
+    const account = await records.get(accounts, accountName);
+    const share = account && (await records.get(shares, { account: account.id, name }));
+    if (account === undefined || share === undefined || isNfs(share)) return undefined;
+    return { accountName, account: account.id, name, id: share.id };
+  };
+  return runOnce(runtime, { effect: "reads", attempt: find });
 }
 
-/** The shares of an account for the srvsvc enumeration, without NFS shares. */
-export function listShares(
-  { store, content }: Runtime,
-  account: string,
-): Promise<readonly NamedShare[]> {
-  return store.snapshot(async (view) => {
-    const records = new Records(view, content);
-    const accountRecord = await records.get(accounts, account);
-    if (accountRecord === undefined) return [];
-    const found: NamedShare[] = [];
-    const bounds = { ...shares.range([accountRecord.id]), limit: sharesMax };
+/** The names of the shares of an account for the srvsvc enumeration, without NFS shares. */
+export function listShares(runtime: Runtime, accountName: string): Promise<readonly string[]> {
+  const list = async ({ records }: Attempt): Promise<readonly string[]> => {
+    const account = await records.get(accounts, accountName);
+    const found: string[] = [];
+    if (account === undefined) return found;
+    const bounds = { ...shares.range([account.id]), limit: sharesMax };
     for await (const entries of records.scan(shares, bounds)) {
       for (const { key, record } of entries) {
-        if (record.settings.protocol === "NFS") continue;
-        found.push({ name: String(shares.parts(key)[1]), id: record.id });
+        if (!isNfs(record)) found.push(String(shares.parts(key)[1]));
       }
     }
     return found;
-  });
+  };
+  return runOnce(runtime, { effect: "reads", attempt: list });
+}
+
+function isNfs({ settings }: ShareRecord): boolean {
+  return settings.protocol === "NFS";
 }

@@ -1,55 +1,44 @@
-import type { FileResult } from "../../file/filesystem/file-result.ts";
+import type { Done, FileOutcome, FileResult } from "../../file/filesystem/file-result.ts";
 import type { ByteSpan } from "../../file/locks/byte-ranges.ts";
-import { runUntilReady, type WaitOutcome } from "../../operation/work.ts";
-import type { SmbServerState } from "../server.ts";
-import type { RequestLifetime } from "../request.ts";
+import { runUntilReady, type Runtime } from "../../operation/work.ts";
+import type { TreeRequest } from "../request.ts";
 import { Status, statusOf, type NtStatus } from "../status.ts";
 import { commandNameOf } from "../wire/protocol.ts";
 
-/** Why a request ended that had to wait. */
-type Interrupted =
-  | { readonly kind: "cancelled" }
-  | { readonly kind: "cannot-wait"; readonly status: NtStatus };
-
-/** The status of a request that failed or could not wait. */
-export function statusOfWait(
-  outcome: Exclude<FileResult<unknown>, { kind: "done" }> | Interrupted,
-): NtStatus {
-  switch (outcome.kind) {
-    case "fault":
-      return statusOf(outcome.fault);
-    case "cancelled":
-      return Status.cancelled;
-    case "cannot-wait":
-      return outcome.status;
-  }
+/** The request was cancelled, or may not become pending. */
+interface Stopped {
+  readonly kind: "stopped";
+  readonly status: NtStatus;
 }
 
-/** The lifetime of a request that may wait, and the byte ranges that it wants to lock. */
-interface LockWaiter {
-  readonly lifetime: RequestLifetime;
-  readonly ranges?: readonly ByteSpan[];
-}
-
-/** Runs `attempt` until it need not wait. Sends an interim response before the first wait. */
-export function waitForLocks<T extends object>(
-  { world }: SmbServerState,
-  { lifetime, ranges }: LockWaiter,
-  attempt: () => Promise<T | WaitOutcome>,
-): Promise<T | Interrupted> {
+/** Runs a file operation for a request, again and again while it must wait for a byte-range lock or
+ *  a break of a caching grant. Sends an interim response before the first wait. Returns the status
+ *  if the operation fails, the client cancels it, or the request may not become pending. `ranges`
+ *  are what it wants to lock, for the list of waiting requests. */
+export async function waitForLocks<T>(
+  { connection, lifetime }: TreeRequest,
+  attempt: (runtime: Runtime) => Promise<FileOutcome<T>>,
+  ranges?: readonly ByteSpan[],
+): Promise<Done<T> | NtStatus> {
+  const { runtime } = connection.server.world;
   const { client, command } = lifetime.origin;
   const waiter = { client, operation: commandNameOf(command), ranges };
-  return runUntilReady<T, Interrupted>(world.runtime, waiter, attempt, {
-    before: () => cannotWait(lifetime.goAsync()) ?? cancelled(lifetime),
-    after: () => cancelled(lifetime),
+  const stop = (status?: NtStatus): Stopped | undefined => {
+    if (status !== undefined) return { kind: "stopped", status };
+    return lifetime.isCancelled ? { kind: "stopped", status: Status.cancelled } : undefined;
+  };
+  const run = () => attempt(runtime);
+  const outcome = await runUntilReady<FileResult<T>, Stopped>(runtime, waiter, run, {
+    before: () => stop(lifetime.goAsync()),
+    after: () => stop(),
     onInterrupt: (listener) => lifetime.onCancel(listener),
   });
-}
-
-function cannotWait(status: NtStatus | undefined): Interrupted | undefined {
-  return status === undefined ? undefined : { kind: "cannot-wait", status };
-}
-
-function cancelled({ isCancelled }: RequestLifetime): Interrupted | undefined {
-  return isCancelled ? { kind: "cancelled" } : undefined;
+  switch (outcome.kind) {
+    case "done":
+      return outcome;
+    case "fault":
+      return statusOf(outcome.fault);
+    case "stopped":
+      return outcome.status;
+  }
 }

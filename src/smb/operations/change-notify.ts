@@ -1,24 +1,22 @@
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { transactBytesMax } from "../limits.ts";
-import { coversBytes, type TreeRequest } from "../request.ts";
+import { newResponse, type CommandResult } from "../response.ts";
+import { exceedsLimits, type TreeRequest } from "../request.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
 import { DirectoryWatch, type NotifyResult } from "../files/directory-watch.ts";
-import { findFile, isResponse } from "../files/lookup.ts";
+import { findFile } from "../files/lookup.ts";
 import { Status } from "../status.ts";
 import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
 
 /** CHANGE_NOTIFY: responds when a directory changes. */
-export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
+export async function changeNotify(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeChangeNotify(request.message);
-  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
-    return errorResponse(Status.invalidParameter);
+  if (decoded === undefined || exceedsLimits(request, decoded.outputBytesMax)) {
+    return Status.invalidParameter;
   }
-  if (!coversBytes(request, decoded.outputBytesMax)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, decoded.fileId);
-  if (isResponse(handle)) return handle;
-  if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
-  if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
+  if (typeof handle === "number") return handle;
+  if (!handle.isDirectory) return Status.invalidParameter;
+  if (!has(handle.access, Right.readData)) return Status.accessDenied;
   const { changeDispatcher: changes } = request.connection.server;
   handle.watch ??= new DirectoryWatch(
     { directory: handle.reference.file, filter: decoded.filter, watchesTree: decoded.watchesTree },
@@ -27,9 +25,11 @@ export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
   await changes.whenSubscribed(request.tree.shareId);
   const { status, data } = await next(request, handle.watch, decoded.outputBytesMax);
   const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
-  return isAnswered ? newResponse(encodeDataResponse(data), status) : errorResponse(status);
+  return isAnswered ? newResponse(encodeDataResponse(data), status) : status;
 }
 
+/** Resolves with the next changes of the directory, or when the request is cancelled. Sends an
+ *  interim response if there are none yet. */
 function next(
   { lifetime }: TreeRequest,
   watch: DirectoryWatch,
@@ -38,19 +38,19 @@ function next(
   const nothing = Buffer.alloc(0);
   return new Promise((resolve) => {
     let isFinished = false;
-    const takeBack = watch.addRequest(bytesMax, (result) => {
+    const removeRequest = watch.addRequest(bytesMax, (result) => {
       isFinished = true;
       resolve(result);
     });
     if (isFinished) return;
     const status = lifetime.goAsync();
     if (status !== undefined) {
-      takeBack();
+      removeRequest();
       resolve({ status, data: nothing });
       return;
     }
     lifetime.onCancel(() => {
-      takeBack();
+      removeRequest();
       resolve({ status: Status.cancelled, data: nothing });
     });
   });

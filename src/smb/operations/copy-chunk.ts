@@ -3,11 +3,11 @@ import { writeFile } from "../../file/filesystem/write.ts";
 import { newResponse } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
-import type { FileHandle } from "../files/file-handle.ts";
+import { requestOn, type FileHandle } from "../files/file-handle.ts";
 import { Status, statusOf, type NtStatus } from "../status.ts";
-import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
+import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
-import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
+import { encodeIoctlResponse, type IoctlRequest } from "../wire/io.ts";
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 import type { ControlResult } from "./ioctl.ts";
@@ -19,6 +19,7 @@ const chunksMax = 256;
 const chunkBytesMax = 1024 * 1024;
 const totalBytesMax = 16 * 1024 * 1024;
 const keyBytes = 24;
+const chunkEntryBytes = 24;
 const keyResponseBytes = 32;
 const responseBytes = 12;
 
@@ -30,17 +31,6 @@ export function resumeKey(
 ): ControlResult {
   if (outputBytesMax < keyResponseBytes) return Status.invalidParameter;
   return new Writer(keyResponseBytes).u64(id.persistent).u64(id.volatile).zeros(16).finish();
-}
-
-interface Chunk {
-  readonly from: bigint;
-  readonly to: bigint;
-  readonly length: number;
-}
-
-interface Copy {
-  readonly source: Buffer;
-  readonly chunks: readonly Chunk[];
 }
 
 /** Copies chunks of a file to `target`. `rights`: whether the target handle must be readable,
@@ -61,50 +51,37 @@ export async function copyChunks(
     copy.chunks.length > chunksMax ||
     total > totalBytesMax ||
     copy.chunks.some(({ length }) => length === 0 || length > chunkBytesMax);
-  if (isTooMuch) return limitsResponse(decoded);
+  if (isTooMuch) {
+    const limits = new Writer(responseBytes).u32(chunksMax).u32(chunkBytesMax).u32(totalBytesMax);
+    return newResponse(encodeIoctlResponse(decoded, limits.finish()), Status.invalidParameter);
+  }
   if (target.isDirectory || source.isDirectory) return Status.invalidDeviceRequest;
   if (!has(source.access, Right.readData | Right.execute)) return Status.accessDenied;
   if (!has(target.access, Right.writeData)) return Status.accessDenied;
   if (rights === "read-too" && !has(target.access, Right.readData)) return Status.accessDenied;
-  return copyAll(request, { source, target, ...decoded }, copy.chunks);
-}
-
-interface CopyHandles extends Pick<IoctlRequest, "code" | "fileId"> {
-  readonly source: FileHandle;
-  readonly target: FileHandle;
-}
-
-async function copyAll(
-  request: TreeRequest,
-  { source, target, code, fileId }: CopyHandles,
-  chunks: readonly Chunk[],
-): Promise<ControlResult> {
   let count = 0;
-  let total = 0;
-  for (const chunk of chunks) {
-    const status = await copyOne(request, source, target, chunk);
-    if (status !== undefined) {
-      // The chunks before the failed one stay copied; the response has their number and length.
-      const body = encodeIoctlResponse(code, fileId, progress(count, total));
-      return newResponse(body, status);
-    }
+  let copied = 0;
+  let status: NtStatus | undefined;
+  for (const chunk of copy.chunks) {
+    status = await copyOne(request, source, target, chunk);
+    if (status !== undefined) break;
     count += 1;
-    total += chunk.length;
+    copied += chunk.length;
   }
-  return progress(count, total);
+  // If a chunk fails, those before it stay copied; the response has their number and length.
+  const data = new Writer(responseBytes).u32(count).u32(0).u32(copied).finish();
+  return status === undefined ? data : newResponse(encodeIoctlResponse(decoded, data), status);
 }
 
-function progress(chunks: number, total: number): Buffer {
-  return new Writer(responseBytes).u32(chunks).u32(0).u32(total).finish();
-}
-
-function decodeCopy(input: Buffer): Copy | undefined {
+/** A copy request: the resume key of the source, and the chunks. Of too many chunks, only one more
+ *  than permitted is decoded. */
+function decodeCopy(input: Buffer) {
   const reader = new Reader(input);
   const source = reader.bytes(keyBytes);
-  const count = reader.u32();
+  const count = Math.min(reader.u32(), chunksMax + 1);
   reader.skip(4);
-  if (reader.remaining < Math.min(count, chunksMax + 1) * keyBytes) return undefined;
-  const chunks = Array.from({ length: Math.min(count, chunksMax + 1) }, () => {
+  if (reader.remaining < count * chunkEntryBytes) return undefined;
+  const chunks = Array.from({ length: count }, () => {
     const chunk = { from: reader.u64(), to: reader.u64(), length: reader.u32() };
     reader.skip(4);
     return chunk;
@@ -112,35 +89,23 @@ function decodeCopy(input: Buffer): Copy | undefined {
   return reader.checked({ source, chunks });
 }
 
+type Chunk = NonNullable<ReturnType<typeof decodeCopy>>["chunks"][number];
+
 function findSource({ session }: TreeRequest, key: Buffer): FileHandle | undefined {
   const handle = session.handles.get(key.readBigUInt64LE(8));
   const isMeant = handle?.kind === "file" && handle.id.persistent === key.readBigUInt64LE(0);
   return isMeant && key.readBigUInt64LE(16) === 0n ? handle : undefined;
 }
 
-/** Responds with the limits of a copy to a request that exceeds them. */
-function limitsResponse({ code, fileId }: IoctlRequest): ControlResult {
-  const data = new Writer(responseBytes)
-    .u32(chunksMax)
-    .u32(chunkBytesMax)
-    .u32(totalBytesMax)
-    .finish();
-  return newResponse(encodeIoctlResponse(code, fileId, data), Status.invalidParameter);
-}
-
+/** Copies one chunk. Returns the status if that fails. */
 async function copyOne(
-  { connection: { server }, lifetime }: TreeRequest,
+  request: TreeRequest,
   source: FileHandle,
   target: FileHandle,
   { from, to, length }: Chunk,
 ): Promise<NtStatus | undefined> {
-  const { runtime } = server.world;
-  const reading = await readFile(runtime, {
-    reference: source.reference,
-    handle: source.id.persistent,
-    from: Number(from),
-    length,
-  });
+  const { runtime } = request.connection.server.world;
+  const reading = await readFile(runtime, { ...requestOn(source), from: Number(from), length });
   if (reading.kind === "fault") {
     return reading.fault === "end-of-file" ? Status.invalidViewSize : statusOf(reading.fault);
   }
@@ -156,8 +121,7 @@ async function copyOne(
     reader.close();
   }
   if (available < length) return Status.invalidViewSize;
-  const { reference, id, keepsLastWrite } = target;
-  const request = { reference, handle: id.persistent, keepsLastWrite, at: Number(to), bytes };
-  const outcome = await waitForLocks(server, { lifetime }, () => writeFile(runtime, request));
-  return outcome.kind === "done" ? undefined : statusOfWait(outcome);
+  const writing = { ...requestOn(target), at: Number(to), bytes };
+  const outcome = await waitForLocks(request, () => writeFile(runtime, writing));
+  return typeof outcome === "number" ? outcome : undefined;
 }

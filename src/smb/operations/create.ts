@@ -7,23 +7,23 @@ import {
   type FileOpenRequest,
 } from "../../file/filesystem/open.ts";
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
-import { errorResponse, newResponse, type SmbResponse } from "../response.ts";
-import { Right } from "../../file/locks/access.ts";
+import type { CommandResult } from "../response.ts";
 import { has, resolveAccess } from "../files/access.ts";
 import {
   cacheBitsOf,
   chooseCaching,
+  currentGrant,
   grantedCaching,
   leasedFile,
   leaseKeyOf,
   levelOf,
+  requestedLease,
   type CachingChoice,
 } from "../files/caching-choice.ts";
 import { modification, nameChange } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
-import { factsOf } from "../files/information-classes.ts";
-import type { FileHandle } from "../files/file-handle.ts";
+import { requestOn, type FileHandle } from "../files/file-handle.ts";
 import { parsePath, type ParsedPath } from "../files/lookup.ts";
 import { replayKey, type ReplayableOpen } from "../files/replays.ts";
 import { epochOf } from "../files/shares.ts";
@@ -32,21 +32,20 @@ import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { handlesMax } from "../limits.ts";
 import {
+  contextData,
   ContextName,
   decodeCreate,
   decodeDurable,
-  decodeLease,
-  encodeCreateResponse,
   type CreateRequest,
   type DurableContext,
   type LeaseContext,
 } from "../wire/create.ts";
 import type { SmbServerState } from "../server.ts";
-import { checkCreate, CreateOption, factContexts } from "../files/create-rules.ts";
+import { checkCreate, CreateOption, createResponse, factContexts } from "../files/create-rules.ts";
 import { descriptorText } from "../files/security.ts";
 import { openPipe } from "./pipe.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
-import { dataAccess } from "../../file/locks/access.ts";
+import { dataAccess, Right } from "../../file/locks/access.ts";
 import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
 import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
 
@@ -64,19 +63,18 @@ type DurableRequest = Extract<DurableContext, { kind: "request" }>;
 type GuidRequest = Extract<DurableRequest, { version: 2 }>;
 
 /** CREATE: opens or creates a file, reconnects a durable handle, or opens a named pipe. */
-export async function create(request: TreeRequest): Promise<SmbResponse> {
+export async function create(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeCreate(request.message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
-  if (request.session.handles.size >= handlesMax)
-    return errorResponse(Status.insufficientResources);
+  if (decoded === undefined) return Status.invalidParameter;
+  if (request.session.handles.size >= handlesMax) return Status.insufficientResources;
   if (request.tree.kind === "pipe") return openPipe(request, decoded);
   const path = parsePath(decoded.name);
-  if (typeof path === "number") return errorResponse(path);
+  if (typeof path === "number") return path;
   const durable = decodeDurable(decoded.contexts);
-  if (durable === "malformed") return errorResponse(Status.invalidParameter);
+  if (durable === "malformed") return Status.invalidParameter;
   if (durable?.kind === "reconnect") return reconnect(request, decoded, durable, path);
   const wrong = checkCreate(decoded);
-  if (wrong !== undefined) return errorResponse(wrong);
+  if (wrong !== undefined) return wrong;
   if (durable?.version === 2) return createWithGuid(request, decoded, path, durable);
   return createFile(request, decoded, path, durable);
 }
@@ -87,12 +85,12 @@ async function createWithGuid(
   decoded: CreateRequest,
   path: ParsedPath,
   durable: GuidRequest,
-): Promise<SmbResponse> {
+): Promise<CommandResult> {
   const { connection, session, lifetime } = request;
   const { replays } = connection.server;
   const name = replayKey(connection, durable.createGuid);
   const found = replays.find(name);
-  if (found === "pending") return errorResponse(Status.fileNotAvailable);
+  if (found === "pending") return Status.fileNotAvailable;
   if (found !== undefined) return replayCreate(request, decoded, found);
   replays.begin(name);
   // If this connection is lost, the client replays the request over another channel.
@@ -110,43 +108,26 @@ async function createFile(
   decoded: CreateRequest,
   path: ParsedPath,
   durable: DurableRequest | undefined,
-): Promise<SmbResponse> {
-  const { connection, tree } = request;
+): Promise<CommandResult> {
+  const { connection, session, tree, lifetime } = request;
   const { server } = connection;
   const id = { persistent: server.newId(), volatile: server.newId() };
   const cache = chooseCaching(request, decoded, id.persistent);
-  if (typeof cache === "number") return errorResponse(cache);
+  if (typeof cache === "number") return cache;
   const epoch = await epochOf(server.world.runtime, tree, decoded, path);
-  if (typeof epoch === "object") return errorResponse(epoch.status);
+  if (typeof epoch === "object") return epoch.status;
   const openRequest = openRequestOf(request, decoded, path, { id: id.persistent, cache, epoch });
-  if (typeof openRequest === "number") return errorResponse(openRequest);
-  const outcome = await waitForLocks(server, request, () =>
-    openFile(server.world.runtime, openRequest),
-  );
-  switch (outcome.kind) {
-    case "cancelled":
-      return errorResponse(Status.cancelled);
-    case "cannot-wait":
-      return errorResponse(outcome.status);
-    case "fault":
-      return errorResponse(statusOf(outcome.fault));
-    case "done":
-      if (request.lifetime.isCancelled || !request.session.isValid) {
-        // The client disconnected or cancelled during the wait, so it would never close this
-        // handle.
-        const reference = { share: tree.address, file: outcome.value.node.id };
-        await closeFile(server.world.runtime, reference, [id.persistent]);
-        return errorResponse(Status.cancelled);
-      }
-      return registerOpen(request, decoded, {
-        id,
-        cache,
-        opened: outcome.value,
-        epoch,
-        path,
-        durable,
-      });
+  if (typeof openRequest === "number") return openRequest;
+  const outcome = await waitForLocks(request, (runtime) => openFile(runtime, openRequest));
+  if (typeof outcome === "number") return outcome;
+  const { value: opened } = outcome;
+  if (lifetime.isCancelled || !session.isValid) {
+    // The client disconnected or cancelled during the wait, so it would never close this handle.
+    const reference = { share: tree.address, file: opened.node.id };
+    await closeFile(server.world.runtime, reference, [id.persistent]);
+    return Status.cancelled;
   }
+  return registerOpen(request, decoded, { id, cache, opened, epoch, path, durable });
 }
 
 interface OpenParameters {
@@ -166,7 +147,7 @@ function openRequestOf(
   if (typeof rights === "number") return rights;
   const deletes = (decoded.options & CreateOption.deleteOnClose) !== 0;
   if (deletes && !has(rights.access, Right.delete)) return Status.invalidParameter;
-  const sddl = descriptorText(decoded.contexts);
+  const sddl = descriptorText(decoded);
   if (typeof sddl === "number") return sddl;
   const isDirectory = (decoded.options & CreateOption.directory) !== 0 || path.mustBeDirectory;
   const isFile = (decoded.options & CreateOption.notDirectory) !== 0;
@@ -207,7 +188,7 @@ function registerOpen(
   request: TreeRequest,
   decoded: CreateRequest,
   success: CreatedOpen,
-): SmbResponse {
+): CommandResult {
   const { connection, session, tree } = request;
   const { id, opened, cache, epoch, path } = success;
   const { node } = opened;
@@ -242,21 +223,20 @@ function registerOpen(
   session.handles.set(id.volatile, handle);
   connection.server.breakNotifier.add(handle, granted.held);
   publishOpen(connection.server, handle, opened);
-  const contexts = [...durableContext(handle.durable), ...factContexts(decoded, reference, node)];
-  const body = encodeCreateResponse({
-    oplock: granted.level,
-    action: opened.action,
-    facts: factsOf(node, handle.reservedBytes),
-    fileId: id,
-    contexts: granted.context === undefined ? contexts : [granted.context, ...contexts],
-  });
   if (success.durable?.version === 2 && isReplayEligible(handle)) {
     const name = replayKey(connection, success.durable.createGuid);
     connection.server.replays.add(name, { handle, action: opened.action });
   }
-  return { ...newResponse(body), fileId: id };
+  const { level, context: lease } = granted;
+  const contexts = [
+    lease,
+    durableContext(handle.durable),
+    ...factContexts(decoded, reference, node),
+  ];
+  return createResponse(handle, { node, action: opened.action, level, contexts });
 }
 
+/** Reports the change of an open that has created or overwritten a file to directory watches. */
 function publishOpen(
   { changeDispatcher: changes }: SmbServerState,
   { reference }: FileHandle,
@@ -271,8 +251,9 @@ function publishOpen(
   changes.publish(reference.share.id, [happening]);
 }
 
-function reservedBytes({ contexts }: CreateRequest): number {
-  const decoded = contexts.find(({ name }) => name === ContextName.allocation)?.data;
+/** The allocation size that a CREATE requests; 0 if it requests none. */
+function reservedBytes(create: CreateRequest): number {
+  const decoded = contextData(create, ContextName.allocation);
   return decoded?.length === 8 ? Number(decoded.readBigUInt64LE()) : 0;
 }
 
@@ -287,28 +268,23 @@ async function replayCreate(
   request: TreeRequest,
   decoded: CreateRequest,
   { handle, action }: ReplayableOpen,
-): Promise<SmbResponse> {
+): Promise<CommandResult> {
   const { connection, session } = request;
-  const lease = leaseOf(decoded);
+  const lease = requestedLease(decoded);
   const refused = checkReplay(request, handle, lease);
-  if (refused !== undefined) return errorResponse(refused);
-  const { reference, id } = handle;
-  const info = await fileInfo(connection.server.world.runtime, reference, id.persistent);
-  if (info.kind === "fault") return errorResponse(statusOf(info.fault));
-  if (session.handles.get(id.volatile) !== handle) return errorResponse(Status.fileClosed);
+  if (refused !== undefined) return refused;
+  const info = await fileInfo(connection.server.world.runtime, requestOn(handle));
+  if (info.kind === "fault") return statusOf(info.fault);
+  if (session.handles.get(handle.id.volatile) !== handle) return Status.fileClosed;
   handle.connection = connection;
   const { node, locks } = info.value;
-  const cache = replayedCache(decoded, handle, locks, lease);
-  const durable = cache.keepsHandle ? handle.durable : undefined;
-  const contexts = [...durableContext(durable), ...factContexts(decoded, reference, node)];
-  const body = encodeCreateResponse({
-    oplock: cache.level,
-    action,
-    facts: factsOf(node, handle.reservedBytes),
-    fileId: id,
-    contexts: cache.context === undefined ? contexts : [cache.context, ...contexts],
-  });
-  return { ...newResponse(body), fileId: id };
+  const { level, context, keepsHandle } = replayedCache(decoded, handle, locks, lease);
+  const contexts = [
+    context,
+    durableContext(keepsHandle ? handle.durable : undefined),
+    ...factContexts(decoded, handle.reference, node),
+  ];
+  return createResponse(handle, { node, action, level, contexts });
 }
 
 /** The status of a replay that is not allowed, in the order of [MS-SMB2] 3.3.5.9. */
@@ -325,12 +301,6 @@ function checkReplay(
   return handle.session === session ? undefined : Status.duplicateObjectId;
 }
 
-function leaseOf({ oplock, contexts }: CreateRequest): LeaseContext | undefined {
-  if (oplock !== OplockLevel.lease) return undefined;
-  const context = contexts.find(({ name }) => name === ContextName.lease);
-  return context && decodeLease(context.data);
-}
-
 /** The caching in the response to a replay. An SMB lease is reported in its current state. Of an
  *  oplock the level requested now is reported, but at most the one that is still granted: a level
  *  that was broken meanwhile would let the client cache data that other clients change. */
@@ -341,8 +311,7 @@ function replayedCache(
   lease: LeaseContext | undefined,
 ) {
   if (cache !== undefined && lease !== undefined) {
-    const choice = { request: { key: cache.key, wanted: 0 }, lease };
-    const granted = grantedCaching(choice, locks, cache.lease?.version);
+    const granted = grantedCaching(currentGrant(cache.key, lease), locks, cache.lease?.version);
     return { ...granted, keepsHandle: (granted.held & cacheHandle) !== 0 };
   }
   const present = locks.caches.find(({ key }) => key === cache?.key);

@@ -12,24 +12,23 @@ import { queryInfo } from "./query-info.ts";
 import { read, write } from "./read-write.ts";
 import { setInfo } from "./set-info.ts";
 import { treeConnect, treeDisconnect } from "./tree-connect.ts";
-import { emptyResponse, errorResponse, newResponse, type SmbResponse } from "../response.ts";
+import { emptyResponse, newResponse, type CommandResult } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
 import { factsOf } from "../files/information-classes.ts";
-import { findFile, findHandle, isResponse } from "../files/lookup.ts";
+import { findFile, findHandle } from "../files/lookup.ts";
 import { Status } from "../status.ts";
 import { decodeClose, decodeFlush, encodeCloseResponse } from "../wire/io.ts";
 
 /** ECHO: clients send it to test the connection. */
-function echo(): SmbResponse {
-  return emptyResponse();
-}
+const echo = emptyResponse;
 
-async function close(request: TreeRequest): Promise<SmbResponse> {
+/** CLOSE: closes a file with its locks and caching grants, or a pipe. */
+async function close(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeClose(request.message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  if (decoded === undefined) return Status.invalidParameter;
   const handle = findHandle(request, decoded.fileId);
-  if (isResponse(handle)) return handle;
+  if (typeof handle === "number") return handle;
   request.session.handles.delete(handle.id.volatile);
   if (handle.kind === "pipe") return newResponse(encodeCloseResponse(undefined));
   const { node } = await request.connection.server.handleCloser.closeNow(handle);
@@ -40,47 +39,40 @@ async function close(request: TreeRequest): Promise<SmbResponse> {
 const flushRights = Right.writeData | Right.appendData;
 
 /** FLUSH has no effect: every write is durable before its response. */
-function flush(request: TreeRequest): SmbResponse {
+function flush(request: TreeRequest): CommandResult {
   const fileId = decodeFlush(request.message);
-  if (fileId === undefined) return errorResponse(Status.invalidParameter);
+  if (fileId === undefined) return Status.invalidParameter;
   const handle = findFile(request, fileId);
-  if (isResponse(handle)) return handle;
-  return has(handle.access, flushRights) ? emptyResponse() : errorResponse(Status.accessDenied);
+  if (typeof handle === "number") return handle;
+  return has(handle.access, flushRights) ? emptyResponse() : Status.accessDenied;
 }
 
-/** The handler of a command, and what must exist before it runs. */
+/** The handler of a command, and what the ids in the header of the request must name: nothing, a
+ *  session, or also a tree connect of it. */
 export type CommandDeclaration =
   | { readonly needs: "nothing"; readonly handle: Handler<Request> }
   | { readonly needs: "session"; readonly handle: Handler<SessionRequest> }
   | { readonly needs: "tree"; readonly handle: Handler<TreeRequest> };
 
-const withoutSession = (handle: Handler<Request>): CommandDeclaration => ({
-  needs: "nothing",
-  handle,
-});
-const inSession = (handle: Handler<SessionRequest>): CommandDeclaration => ({
-  needs: "session",
-  handle,
-});
-const inTree = (handle: Handler<TreeRequest>): CommandDeclaration => ({ needs: "tree", handle });
-
+/** The handlers of all commands that this server supports, by command number. CANCEL has none:
+ *  `connection.ts` handles it, because it has no response. Used by `dispatch.ts`. */
 export const handlers: Readonly<Record<number, CommandDeclaration>> = {
-  [Command.negotiate]: withoutSession(negotiate),
-  [Command.sessionSetup]: withoutSession(sessionSetup),
-  [Command.logoff]: inSession(logoff),
-  [Command.treeConnect]: inSession(treeConnect),
-  [Command.treeDisconnect]: inTree(treeDisconnect),
-  [Command.create]: inTree(create),
-  [Command.close]: inTree(close),
-  [Command.flush]: inTree(flush),
-  [Command.read]: inTree(read),
-  [Command.write]: inTree(write),
-  [Command.lock]: inTree(lock),
-  [Command.ioctl]: inTree(ioctl),
-  [Command.echo]: withoutSession(echo),
-  [Command.queryDirectory]: inTree(queryDirectory),
-  [Command.changeNotify]: inTree(changeNotify),
-  [Command.queryInfo]: inTree(queryInfo),
-  [Command.setInfo]: inTree(setInfo),
-  [Command.oplockBreak]: inSession(oplockBreak),
+  [Command.negotiate]: { needs: "nothing", handle: negotiate },
+  [Command.sessionSetup]: { needs: "nothing", handle: sessionSetup },
+  [Command.logoff]: { needs: "session", handle: logoff },
+  [Command.treeConnect]: { needs: "session", handle: treeConnect },
+  [Command.treeDisconnect]: { needs: "tree", handle: treeDisconnect },
+  [Command.create]: { needs: "tree", handle: create },
+  [Command.close]: { needs: "tree", handle: close },
+  [Command.flush]: { needs: "tree", handle: flush },
+  [Command.read]: { needs: "tree", handle: read },
+  [Command.write]: { needs: "tree", handle: write },
+  [Command.lock]: { needs: "tree", handle: lock },
+  [Command.ioctl]: { needs: "tree", handle: ioctl },
+  [Command.echo]: { needs: "nothing", handle: echo },
+  [Command.queryDirectory]: { needs: "tree", handle: queryDirectory },
+  [Command.changeNotify]: { needs: "tree", handle: changeNotify },
+  [Command.queryInfo]: { needs: "tree", handle: queryInfo },
+  [Command.setInfo]: { needs: "tree", handle: setInfo },
+  [Command.oplockBreak]: { needs: "session", handle: oplockBreak },
 };

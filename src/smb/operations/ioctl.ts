@@ -1,10 +1,9 @@
-import { disconnect, errorResponse, newResponse, type SmbResponse } from "../response.ts";
-import { transactBytesMax } from "../limits.ts";
-import { coversBytes, type TreeRequest } from "../request.ts";
-import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, findHandle, isResponse } from "../files/lookup.ts";
-import { Status, type NtStatus, statusOf } from "../status.ts";
-import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
+import { disconnect, newResponse, type CommandResult } from "../response.ts";
+import { exceedsLimits, type TreeRequest } from "../request.ts";
+import { requestOn, type FileHandle } from "../files/file-handle.ts";
+import { findFile, findHandle } from "../files/lookup.ts";
+import { Status, statusOf } from "../status.ts";
+import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/io.ts";
 import { Writer } from "../wire/writer.ts";
 import { copyChunks, resumeKey } from "./copy-chunk.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
@@ -18,7 +17,7 @@ import { zeroFile } from "../../file/filesystem/write.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
 import { listSnapshots } from "../files/shares.ts";
-import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
+import { waitForLocks } from "../files/wait-for-locks.ts";
 
 const dialectsMax = 64;
 const answerBytes = 24;
@@ -109,8 +108,8 @@ function bytesOfIPv6(text: string): Buffer {
   return writer.finish();
 }
 
-/** The output of a control, the status of its failure, or a complete response. */
-export type ControlResult = Buffer | NtStatus | SmbResponse;
+/** The output of a control, or what the handler returns. */
+export type ControlResult = Buffer | CommandResult;
 type FileControl = (
   request: TreeRequest,
   handle: FileHandle,
@@ -144,18 +143,16 @@ const fileControls: Readonly<Record<number, FileControl>> = {
 };
 
 /** IOCTL: runs a file system control (FSCTL). */
-export async function ioctl(request: TreeRequest): Promise<SmbResponse> {
+export async function ioctl(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeIoctl(request.message);
-  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
-    return errorResponse(Status.invalidParameter);
-  }
-  const moved = Math.max(decoded.outputBytesMax, decoded.input.length);
-  if (!coversBytes(request, moved)) return errorResponse(Status.invalidParameter);
-  if (!decoded.isFileSystemControl) return errorResponse(Status.notSupported);
+  if (decoded === undefined) return Status.invalidParameter;
+  const { outputBytesMax, input } = decoded;
+  const moved = Math.max(outputBytesMax, input.length);
+  if (exceedsLimits(request, outputBytesMax, moved)) return Status.invalidParameter;
+  if (!decoded.isFileSystemControl) return Status.notSupported;
   const result = await run(request, decoded);
-  if (typeof result === "number") return errorResponse(result);
   if (!Buffer.isBuffer(result)) return result;
-  return newResponse(encodeIoctlResponse(decoded.code, decoded.fileId, result));
+  return newResponse(encodeIoctlResponse(decoded, result));
 }
 
 async function run(request: TreeRequest, decoded: IoctlRequest): Promise<ControlResult> {
@@ -174,7 +171,7 @@ async function run(request: TreeRequest, decoded: IoctlRequest): Promise<Control
     default: {
       const control = fileControls[decoded.code];
       const handle = findFile(request, decoded.fileId);
-      if (isResponse(handle)) return handle;
+      if (typeof handle === "number") return handle;
       return control === undefined
         ? Status.invalidDeviceRequest
         : control(request, handle, decoded);
@@ -198,11 +195,11 @@ function objectId(
 /** FSCTL_PIPE_TRANSCEIVE: writes a call to a pipe and reads its response in one request. */
 async function transceive(request: TreeRequest, decoded: IoctlRequest): Promise<ControlResult> {
   const handle = findHandle(request, decoded.fileId);
-  if (isResponse(handle)) return handle;
+  if (typeof handle === "number") return handle;
   if (handle.kind !== "pipe") return Status.invalidDeviceRequest;
   if (!(await callPipe(request, handle, decoded.input))) return Status.invalidParameter;
   const { bytes, isCut } = takeFromPipe(handle, decoded.outputBytesMax);
-  const body = encodeIoctlResponse(decoded.code, decoded.fileId, bytes);
+  const body = encodeIoctlResponse(decoded, bytes);
   return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
 }
 
@@ -237,7 +234,7 @@ function tokenOf(iso: string): string {
 
 /** FSCTL_SET_ZERO_DATA. */
 async function zeroData(
-  { connection: { server }, lifetime }: TreeRequest,
+  request: TreeRequest,
   handle: FileHandle,
   { input }: IoctlRequest,
 ): Promise<ControlResult> {
@@ -247,13 +244,10 @@ async function zeroData(
   const from = input.readBigInt64LE(0);
   const beyond = input.readBigInt64LE(8);
   if (from < 0n || beyond < from) return Status.invalidParameter;
-  const { reference, id, keepsLastWrite } = handle;
   const span = { from: Number(from), length: Number(beyond - from) };
-  const zeroing = { reference, handle: id.persistent, keepsLastWrite, span };
-  const outcome = await waitForLocks(server, { lifetime }, () =>
-    zeroFile(server.world.runtime, zeroing),
-  );
-  return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);
+  const zeroing = { ...requestOn(handle), span };
+  const outcome = await waitForLocks(request, (runtime) => zeroFile(runtime, zeroing));
+  return typeof outcome === "number" ? outcome : Buffer.alloc(0);
 }
 
 /** FSCTL_QUERY_ALLOCATED_RANGES: lists the ranges that were written and not cleared, as List Ranges
@@ -263,7 +257,7 @@ async function allocatedRanges(
   handle: FileHandle,
   decoded: IoctlRequest,
 ): Promise<ControlResult> {
-  const { input, outputBytesMax, code, fileId } = decoded;
+  const { input, outputBytesMax } = decoded;
   if (input.length < rangeBytes) return Status.invalidParameter;
   if (!has(handle.access, Right.readData)) return Status.accessDenied;
   const from = input.readBigInt64LE(0);
@@ -272,9 +266,8 @@ async function allocatedRanges(
     return Status.invalidParameter;
   }
   const { runtime } = connection.server.world;
-  const { reference, id } = handle;
   const span = { from: Number(from), length: Number(length) };
-  const found = await writtenRanges(runtime, { reference, handle: id.persistent, span });
+  const found = await writtenRanges(runtime, { ...requestOn(handle), span });
   if (found.kind === "fault") return statusOf(found.fault);
   const roomFor = Math.floor(outputBytesMax / rangeBytes);
   const writer = new Writer();
@@ -283,6 +276,6 @@ async function allocatedRanges(
   }
   const isCut = found.value.length > roomFor;
   if (isCut && roomFor === 0) return Status.bufferTooSmall;
-  const body = encodeIoctlResponse(code, fileId, writer.finish());
+  const body = encodeIoctlResponse(decoded, writer.finish());
   return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
 }

@@ -1,16 +1,16 @@
 import { lockFile, unlockFile } from "../../file/filesystem/lock.ts";
-import type { LockRequest } from "../../file/locks/byte-ranges.ts";
-import { emptyResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { emptyResponse, type CommandResult } from "../response.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
-import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isResponse } from "../files/lookup.ts";
+import { requestOn, type FileHandle } from "../files/file-handle.ts";
+import { findFile } from "../files/lookup.ts";
 import { Status, statusOf, type NtStatus } from "../status.ts";
 import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
-import { decodeLock, LockFlag, type LockElement } from "../wire/locking.ts";
+import { decodeLock, LockFlag, type LockElement } from "../wire/io.ts";
 import { Capability } from "../wire/protocol.ts";
 
+/** LOCK needs a handle with one of these rights. */
 const lockingRights = Right.readData | Right.writeData | Right.appendData;
 /** A range may not extend beyond this offset. */
 const offsetEnd = 1n << 64n;
@@ -22,26 +22,27 @@ const validLockFlags: ReadonlySet<number> = new Set([
 ]);
 
 /** LOCK: locks or unlocks byte ranges, once even if the client repeats the request. */
-export async function lock(request: TreeRequest): Promise<SmbResponse> {
+export async function lock(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeLock(request.message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  if (decoded === undefined) return Status.invalidParameter;
   const handle = findFile(request, decoded.fileId);
-  if (isResponse(handle)) return handle;
-  if (handle.isDirectory) return errorResponse(Status.invalidParameter);
-  if (!has(handle.access, lockingRights)) return errorResponse(Status.accessDenied);
-  const slot = sequenceIndexOf(request, handle, decoded.sequence);
+  if (typeof handle === "number") return handle;
+  if (handle.isDirectory) return Status.invalidParameter;
+  if (!has(handle.access, lockingRights)) return Status.accessDenied;
+  const { elements, sequence } = decoded;
+  const slot = sequenceIndexOf(request, handle, sequence);
+  const number = sequence & numberBits;
   // A client that did not receive the response sends the request again. It must not lock twice.
-  if (slot !== undefined && handle.lockNumbers.get(slot) === (decoded.sequence & numberBits)) {
-    return emptyResponse();
-  }
+  if (slot !== undefined && handle.lockNumbers.get(slot) === number) return emptyResponse();
   if (slot !== undefined) handle.lockNumbers.delete(slot);
-  const answered = await lockOrUnlock(request, handle, decoded.elements);
-  if (slot !== undefined && answered.status === Status.success) {
-    handle.lockNumbers.set(slot, decoded.sequence & numberBits);
-  }
-  return answered;
+  const unlocks = elements[0]?.flags === LockFlag.unlock;
+  const failure = await (unlocks ? unlock : lockAll)(request, handle, elements);
+  if (failure !== undefined) return failure;
+  if (slot !== undefined) handle.lockNumbers.set(slot, number);
+  return emptyResponse();
 }
 
+/** LockSequenceNumber, the low bits of the sequence; the others are LockSequenceIndex. */
 const numberBits = 0xf;
 const slotsMax = 64;
 
@@ -57,23 +58,6 @@ function sequenceIndexOf(
   return (durable !== undefined || joins) && slot >= 1 && slot <= slotsMax ? slot : undefined;
 }
 
-async function lockOrUnlock(
-  request: TreeRequest,
-  handle: FileHandle,
-  elements: readonly LockElement[],
-): Promise<SmbResponse> {
-  const unlocks = elements[0]?.flags === LockFlag.unlock;
-  if (unlocks) return unlock(request, handle, elements);
-  const wrong = checkElements(elements);
-  if (wrong !== undefined) return errorResponse(wrong);
-  const waits = ((elements[0]?.flags ?? 0) & LockFlag.failImmediately) === 0;
-  return lockAll(request, handle, elements.map(requestOf), waits);
-}
-
-function requestOf({ offset, length, flags }: LockElement): LockRequest {
-  return { offset, length, exclusive: (flags & LockFlag.exclusive) !== 0 };
-}
-
 /** The status of an invalid request. Only a request with a single lock may wait. */
 function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
   for (const { flags, offset, length } of elements) {
@@ -85,42 +69,39 @@ function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
   return undefined;
 }
 
+/** Locks all ranges or none. Returns the status if it fails. */
 async function lockAll(
-  { connection: { server }, lifetime, session }: TreeRequest,
+  request: TreeRequest,
   handle: FileHandle,
-  ranges: readonly LockRequest[],
-  waits: boolean,
-): Promise<SmbResponse> {
-  const { reference, id } = handle;
-  const request = { reference, handle: id.persistent, ranges, waits };
-  const outcome = await waitForLocks(server, { lifetime, ranges }, () =>
-    lockFile(server.world.runtime, request),
-  );
-  switch (outcome.kind) {
-    case "done":
-      return emptyResponse();
-    case "fault": {
-      // The handle or its session was closed while the lock request waited.
-      const isClosed = outcome.fault === "file-closed" && lifetime.asyncId !== undefined;
-      return errorResponse(isClosed ? Status.rangeNotLocked : statusOf(outcome.fault));
-    }
-    case "cancelled":
-      return errorResponse(session.isValid ? Status.cancelled : Status.rangeNotLocked);
-    case "cannot-wait":
-      return errorResponse(outcome.status);
-  }
+  elements: readonly LockElement[],
+): Promise<NtStatus | undefined> {
+  const invalid = checkElements(elements);
+  if (invalid !== undefined) return invalid;
+  const ranges = elements.map(({ offset, length, flags }) => {
+    return { offset, length, exclusive: (flags & LockFlag.exclusive) !== 0 };
+  });
+  const waits = ((elements[0]?.flags ?? 0) & LockFlag.failImmediately) === 0;
+  const locking = { ...requestOn(handle), ranges, waits };
+  const outcome = await waitForLocks(request, (runtime) => lockFile(runtime, locking), ranges);
+  if (typeof outcome !== "number") return undefined;
+  // The handle or its session was closed while the lock request waited.
+  const isClosed =
+    outcome === Status.fileClosed
+      ? request.lifetime.asyncId !== undefined
+      : outcome === Status.cancelled && !request.session.isValid;
+  return isClosed ? Status.rangeNotLocked : outcome;
 }
 
+/** Unlocks ranges, those before an invalid element even if there is one. Returns the status if one
+ *  is invalid or not locked. */
 async function unlock(
   { connection: { server } }: TreeRequest,
-  { reference, id }: FileHandle,
+  handle: FileHandle,
   elements: readonly LockElement[],
-): Promise<SmbResponse> {
-  // The ranges before an invalid element are unlocked all the same.
-  const wrong = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
-  const ranges = wrong < 0 ? elements : elements.slice(0, wrong);
-  const request = { reference, handle: id.persistent, ranges };
-  const outcome = await unlockFile(server.world.runtime, request);
-  if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
-  return wrong < 0 ? emptyResponse() : errorResponse(Status.invalidParameter);
+): Promise<NtStatus | undefined> {
+  const invalidAt = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
+  const ranges = invalidAt < 0 ? elements : elements.slice(0, invalidAt);
+  const outcome = await unlockFile(server.world.runtime, { ...requestOn(handle), ranges });
+  if (outcome.kind === "fault") return statusOf(outcome.fault);
+  return invalidAt < 0 ? undefined : Status.invalidParameter;
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { newResponse, disconnect, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, disconnect, type CommandResult } from "../response.ts";
 import type { Connection, NegotiatedParameters } from "../connection.ts";
 import { transactBytesMax } from "../limits.ts";
 import { fileTimeOf } from "../wire/file-facts.ts";
 import type { Request } from "../request.ts";
 import { encodeOffer } from "../spnego/tokens.ts";
 import { Status, type NtStatus } from "../status.ts";
-import { encodeHeader } from "../wire/header.ts";
+import { encodeHeader, unsolicitedHeader } from "../wire/header.ts";
 import {
   ContextType,
   decodeAlgorithms,
@@ -15,7 +15,7 @@ import {
   encodeNegotiateResponse,
   type NegotiateContext,
   type NegotiateRequest,
-} from "../wire/negotiate.ts";
+} from "../wire/session.ts";
 import {
   Capability,
   Cipher,
@@ -35,15 +35,15 @@ const oldWildcard = "SMB 2.???";
 const oldExact = "SMB 2.002";
 
 /** NEGOTIATE: chooses dialect, cipher and signing algorithm. */
-export function negotiate(request: Request): SmbResponse {
+export function negotiate(request: Request): CommandResult {
   const { connection, message } = request;
   if (connection.negotiated !== undefined) return disconnect;
   const decoded = decodeNegotiate(message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  if (decoded === undefined) return Status.invalidParameter;
   const dialect = chooseDialect(connection, decoded.dialects);
-  if (dialect === undefined) return errorResponse(Status.notSupported);
+  if (dialect === undefined) return Status.notSupported;
   const choice = chooseAlgorithms(decoded, dialect);
-  if (typeof choice === "number") return errorResponse(choice);
+  if (typeof choice === "number") return choice;
   const capabilities = capabilitiesOf(dialect, decoded.capabilities);
   connection.negotiated = {
     dialect,
@@ -174,17 +174,9 @@ export function answerSmb1Negotiate(connection: Connection, frame: Buffer): bool
   const { message } = newResponse(response(connection, dialect, 0, []));
   connection.hasSmb1Negotiate = true;
   if (!isWild) connection.negotiated = oldestNegotiated;
-  encodeHeader(message, {
-    creditCharge: 0,
-    status: Status.success,
-    command: Command.negotiate,
-    credits: connection.window.grant(1, 1),
-    flags: 0,
-    messageId: 0n,
-    asyncId: undefined,
-    treeId: 0,
-    sessionId: 0n,
-  });
+  const credits = connection.window.grant(1, 1);
+  const { negotiate: command } = Command;
+  encodeHeader(message, { ...unsolicitedHeader, command, credits, messageId: 0n });
   connection.send([message]);
   return true;
 }

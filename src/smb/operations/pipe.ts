@@ -1,4 +1,4 @@
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, type CommandResult } from "../response.ts";
 import { listShares } from "../files/shares.ts";
 import { handlePdu, pipeBytesMax, pipeNames, type PipeHandle } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
@@ -19,10 +19,10 @@ const pipeAllocation = 4096n;
 const fragmentLengthOffset = 8;
 
 /** CREATE of a pipe. A pipe is no file: its handle exists only in the session. */
-export function openPipe(request: TreeRequest, { name: decoded }: CreateRequest): SmbResponse {
+export function openPipe(request: TreeRequest, { name: decoded }: CreateRequest): CommandResult {
   const { session, tree, connection } = request;
   const name = decoded.replace(/^\\/, "").toLowerCase();
-  if (!pipeNames.has(name)) return errorResponse(Status.objectNameNotFound);
+  if (!pipeNames.has(name)) return Status.objectNameNotFound;
   const id = { persistent: connection.server.newId(), volatile: connection.server.newId() };
   const nothing = { pending: Buffer.alloc(0), isMidFragment: false, fragmentBytesLeft: 0 };
   session.handles.set(id.volatile, { kind: "pipe", id, tree, name, ...nothing });
@@ -45,10 +45,7 @@ export async function callPipe(
   input: Buffer,
 ): Promise<boolean> {
   const { runtime, options } = connection.server.world;
-  const shares = async () => {
-    const found = await listShares(runtime, session.account);
-    return found.map(({ name }) => ({ name, comment: "" }));
-  };
+  const shares = () => listShares(runtime, session.account);
   const output = await handlePdu(input, handle.name, (operation, body) =>
     callShareService(operation, body, shares, options.serverName),
   );
@@ -61,15 +58,13 @@ export async function writePipe(
   request: TreeRequest,
   handle: PipeHandle,
   data: Buffer,
-): Promise<SmbResponse> {
+): Promise<CommandResult> {
   const isDone = await callPipe(request, handle, data);
-  return isDone
-    ? newResponse(encodeWriteResponse(data.length))
-    : errorResponse(Status.invalidParameter);
+  return isDone ? newResponse(encodeWriteResponse(data.length)) : Status.invalidParameter;
 }
 
-export function readPipe(handle: PipeHandle, length: number): SmbResponse {
-  if (handle.pending.length === 0) return errorResponse(Status.pipeDisconnected);
+export function readPipe(handle: PipeHandle, length: number): CommandResult {
+  if (handle.pending.length === 0) return Status.pipeDisconnected;
   const { bytes, isCut } = takeFromPipe(handle, length);
   const { message, data } = newReadResponse(bytes.length);
   bytes.copy(data);

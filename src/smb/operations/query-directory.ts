@@ -1,9 +1,8 @@
 import { foldName } from "../../file/share-tree.ts";
 import { listDirectory } from "../../file/filesystem/info.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
-import { transactBytesMax } from "../limits.ts";
-import { coversBytes, type TreeRequest } from "../request.ts";
+import { newResponse, type CommandResult } from "../response.ts";
+import { exceedsLimits, type TreeRequest } from "../request.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
 import {
@@ -13,8 +12,8 @@ import {
   type Listing,
   type NamedNode,
 } from "../files/directory-entry.ts";
-import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isResponse } from "../files/lookup.ts";
+import { requestOn, type FileHandle } from "../files/file-handle.ts";
+import { findFile } from "../files/lookup.ts";
 import { Status, statusOf } from "../status.ts";
 import {
   decodeQueryDirectory,
@@ -110,19 +109,18 @@ const alignment = 8;
 
 /** QUERY_DIRECTORY: lists the entries that match a pattern, continuing where the last request
  *  ended. */
-export async function queryDirectory(request: TreeRequest): Promise<SmbResponse> {
+export async function queryDirectory(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeQueryDirectory(request.message);
-  if (decoded === undefined || decoded.outputBytesMax > transactBytesMax) {
-    return errorResponse(Status.invalidParameter);
+  if (decoded === undefined || exceedsLimits(request, decoded.outputBytesMax)) {
+    return Status.invalidParameter;
   }
-  if (!coversBytes(request, decoded.outputBytesMax)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, decoded.fileId);
-  if (isResponse(handle)) return handle;
-  if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
-  if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
+  if (typeof handle === "number") return handle;
+  if (!handle.isDirectory) return Status.invalidParameter;
+  if (!has(handle.access, Right.readData)) return Status.accessDenied;
   const bytesMin = entryBytesMin(decoded.infoClass);
-  if (bytesMin === undefined) return errorResponse(Status.invalidInfoClass);
-  if (decoded.outputBytesMax < bytesMin) return errorResponse(Status.infoLengthMismatch);
+  if (bytesMin === undefined) return Status.invalidInfoClass;
+  if (decoded.outputBytesMax < bytesMin) return Status.infoLengthMismatch;
   return list(request, handle, decoded);
 }
 
@@ -130,15 +128,14 @@ async function list(
   request: TreeRequest,
   handle: FileHandle,
   decoded: QueryDirectoryRequest,
-): Promise<SmbResponse> {
+): Promise<CommandResult> {
   const listing = listingOf(handle, decoded);
   const buffer = new EntryBuffer(decoded, request.tree.shareId);
   for (let page = 0; page < pagesMax && !listing.isFinished && !buffer.isFull; page += 1) {
-    const { reference, id } = handle;
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
-    const wanted = { reference, handle: id.persistent, from: listing.from, limit };
+    const wanted = { ...requestOn(handle), from: listing.from, limit };
     const outcome = await listDirectory(request.connection.server.world.runtime, wanted);
-    if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
+    if (outcome.kind === "fault") return statusOf(outcome.fault);
     const { entries, directory } = outcome.value;
     showDots(listing, buffer, directory);
     for (const { folded, node } of entries) {
@@ -152,8 +149,8 @@ async function list(
     if (limit === 1 || (!buffer.isFull && entries.length < limit)) listing.isFinished = true;
   }
   if (buffer.count === 0) {
-    if (!listing.isFinished) return errorResponse(Status.infoLengthMismatch);
-    return errorResponse(listing.hasShown ? Status.noMoreFiles : Status.noSuchFile);
+    if (!listing.isFinished) return Status.infoLengthMismatch;
+    return listing.hasShown ? Status.noMoreFiles : Status.noSuchFile;
   }
   listing.hasShown = true;
   return newResponse(encodeDataResponse(buffer.finish()));

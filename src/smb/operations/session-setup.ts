@@ -1,4 +1,4 @@
-import { emptyResponse, errorResponse, newResponse, type SmbResponse } from "../response.ts";
+import { emptyResponse, errorResponse, newResponse, type CommandResult } from "../response.ts";
 import { Channel, Session, endSession, removeChannel } from "../session.ts";
 import type { Connection, NegotiatedParameters } from "../connection.ts";
 import { channelsMax, sessionsMax } from "../limits.ts";
@@ -28,10 +28,10 @@ const challengeBytes = 8;
 
 /** SESSION_SETUP: authenticates a new session, an existing one again, or a channel that is bound to
  *  one. */
-export async function sessionSetup(request: Request): Promise<SmbResponse> {
+export async function sessionSetup(request: Request): Promise<CommandResult> {
   const { connection, message } = request;
   const decoded = decodeSessionSetup(message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  if (decoded === undefined) return Status.invalidParameter;
   const channel = decoded.binds ? bindChannel(request) : findChannel(request);
   if (typeof channel === "number") {
     return { ...errorResponse(channel), signer: errorSigner(request) };
@@ -101,7 +101,7 @@ function newLogin({ server }: Connection): Login {
 
 /** Sends the next token of the login. In dialect 3.1.1 the keys are derived from all messages of
  *  the login, so the response is added to the hash as it was sent. */
-function continueLogin(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse {
+function continueLogin(channel: Channel, token: Buffer, isFirst: boolean): CommandResult {
   const body = encodeSessionSetupResponse(0, token);
   const whenSigned = (whole: Buffer): void => {
     if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, whole);
@@ -200,7 +200,7 @@ async function replacePrevious(
 
 /** Ends the session. The response is still signed with its key. Durable handles stay open for a
  *  reconnect. */
-export async function logoff({ connection, session }: SessionRequest): Promise<SmbResponse> {
+export async function logoff({ connection, session }: SessionRequest): Promise<CommandResult> {
   const signer = connection.channels.get(session.id)?.signer;
   await endSession(connection.server, session, "keep-durable");
   return { ...emptyResponse(), signer };

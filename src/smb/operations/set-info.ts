@@ -9,18 +9,18 @@ import { renameFile, type RenameResult } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
 import type { Runtime } from "../../operation/work.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, type CommandResult } from "../response.ts";
 import { coversBytes, type TreeRequest } from "../request.ts";
 import { Right } from "../../file/locks/access.ts";
 import { has } from "../files/access.ts";
-import { nameChange, modification, type FileChange } from "../files/change-dispatcher.ts";
-import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
+import { modification, moveChanges, type FileChange } from "../files/change-dispatcher.ts";
+import { ChangeFilter } from "../files/directory-watch.ts";
 import { decodeBasic, decodeRename } from "../files/information-classes.ts";
-import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isResponse, parsePath } from "../files/lookup.ts";
+import { requestOn, type FileHandle } from "../files/file-handle.ts";
+import { findFile, parsePath } from "../files/lookup.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
-import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
+import { waitForLocks } from "../files/wait-for-locks.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
   decodeSetInfo,
@@ -31,7 +31,8 @@ import {
 
 /** The operation that a SET_INFO runs, or the status of an invalid or complete request. The
  *  operation returns the changes to report to directory watches. */
-type SetStep = NtStatus | ((runtime: Runtime) => Promise<FileOutcome<readonly FileChange[]>>);
+type SetStep = NtStatus | ((runtime: Runtime) => ChangesOutcome);
+type ChangesOutcome = Promise<FileOutcome<readonly FileChange[]>>;
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => SetStep;
 
 /** The supported information classes, by number ([MS-FSCC] 2.4). */
@@ -52,24 +53,20 @@ const refusedClasses: Readonly<Record<number, NtStatus>> = {
 };
 
 /** SET_INFO: changes attributes, times, length or security, renames, or marks for deletion. */
-export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
+export async function setInfo(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeSetInfo(request.message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
-  if (!coversBytes(request, decoded.data.length)) return errorResponse(Status.invalidParameter);
+  if (decoded === undefined) return Status.invalidParameter;
+  if (!coversBytes(request, decoded.data.length)) return Status.invalidParameter;
   const handle = findFile(request, decoded.fileId);
-  if (isResponse(handle)) return handle;
+  if (typeof handle === "number") return handle;
   const step = stepOf(request, handle, decoded);
   if (typeof step === "number") {
-    return step === Status.success ? newResponse(encodeSetInfoResponse()) : errorResponse(step);
+    return step === Status.success ? newResponse(encodeSetInfoResponse()) : step;
   }
-  const { connection, tree, lifetime } = request;
-  const { server } = connection;
-  const outcome = await waitForLocks(server, { lifetime }, () => step(server.world.runtime));
-  if (outcome.kind === "done") {
-    server.changeDispatcher.publish(tree.shareId, outcome.value);
-    return newResponse(encodeSetInfoResponse());
-  }
-  return errorResponse(statusOfWait(outcome));
+  const outcome = await waitForLocks(request, step);
+  if (typeof outcome === "number") return outcome;
+  request.connection.server.changeDispatcher.publish(request.tree.shareId, outcome.value);
+  return newResponse(encodeSetInfoResponse());
 }
 
 function stepOf(request: TreeRequest, handle: FileHandle, decoded: SetInfoRequest): SetStep {
@@ -93,7 +90,7 @@ function setBasic(handle: FileHandle, data: Buffer): SetStep {
   if (Object.values(decoded.change).every((value) => value === undefined)) return Status.success;
   const change: BasicInfoChange = { ...decoded.change, keepsChangeTime: handle.keepsChangeTime };
   return (runtime) =>
-    changed(setBasicInfo(runtime, { ...targetOf(handle), ...change }), filterOf(change));
+    changed(setBasicInfo(runtime, { ...requestOn(handle), ...change }), filterOf(change));
 }
 
 /** FileModeInformation bits that a client may change: those about caching and waiting, not
@@ -116,24 +113,15 @@ function filterOf({ created, lastWrite, attributes }: BasicInfoChange): number {
   );
 }
 
-type ChangesOutcome = Promise<FileOutcome<readonly FileChange[]>>;
-
 async function changed(work: Promise<FileOutcome<NodeRecord>>, filter: number): ChangesOutcome {
   const outcome = await work;
   return outcome.kind === "done" ? done([modification(outcome.value, filter)]) : outcome;
 }
 
-/** Reports a move within a directory as a rename, and a move between directories as removed and
- *  added. */
 async function renamed(work: Promise<FileOutcome<RenameResult>>): ChangesOutcome {
   const outcome = await work;
   if (outcome.kind !== "done") return outcome;
-  const { before, after } = outcome.value;
-  const stays = before.parent === after.parent;
-  return done([
-    nameChange(stays ? ChangeAction.renamedOld : ChangeAction.removed, before),
-    nameChange(stays ? ChangeAction.renamedNew : ChangeAction.added, after),
-  ]);
+  return done(moveChanges(outcome.value.before, outcome.value.after));
 }
 
 function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): SetStep {
@@ -146,7 +134,7 @@ function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): 
     return Status.notSameDevice;
   }
   const { replaces } = decoded;
-  const renaming = { ...targetOf(handle), path: path.components, replaces };
+  const renaming = { ...requestOn(handle), path: path.components, replaces };
   return (runtime) => renamed(renameFile(runtime, renaming));
 }
 
@@ -156,7 +144,7 @@ function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest):
   const isPending = data[0] !== 0;
   const { reference } = handle;
   return async (runtime) => {
-    const outcome = await setDeletePending(runtime, { ...targetOf(handle), isPending });
+    const outcome = await setDeletePending(runtime, { ...requestOn(handle), isPending });
     if (outcome.kind !== "done") return outcome;
     const { changeDispatcher: changes } = request.connection.server;
     if (isPending) changes.endWatchesOf(reference.share.id, reference.file);
@@ -174,8 +162,8 @@ function setPosition(handle: FileHandle, data: Buffer): SetStep {
 
 function setEnd(handle: FileHandle, data: Buffer): SetStep {
   const length = decodeLength(handle, data);
-  if (typeof length !== "bigint") return length.status;
-  const resizing = { ...targetOf(handle), length: Number(length) };
+  if (typeof length === "number") return length;
+  const resizing = { ...requestOn(handle), length: Number(length) };
   return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
@@ -183,27 +171,26 @@ function setEnd(handle: FileHandle, data: Buffer): SetStep {
  *  remembered by the handle. */
 function setAllocation(handle: FileHandle, data: Buffer): SetStep {
   const length = decodeLength(handle, data);
-  if (typeof length !== "bigint") return length.status;
+  if (typeof length === "number") return length;
   const wanted = Number(length);
   handle.reservedBytes = wanted;
-  const cut = (present: number): number => Math.min(present, wanted);
-  const resizing = { ...targetOf(handle), length: cut };
+  const resizing = {
+    ...requestOn(handle),
+    length: (present: number): number => Math.min(present, wanted),
+  };
   return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
-function decodeLength(handle: FileHandle, data: Buffer): bigint | { status: NtStatus } {
-  if (data.length < 8) return { status: Status.infoLengthMismatch };
-  if (handle.isDirectory) return { status: Status.invalidParameter };
-  if (!has(handle.access, Right.writeData)) return { status: Status.accessDenied };
+/** The length in a request that sets a size, or the status of a request that is not allowed. */
+function decodeLength(handle: FileHandle, data: Buffer): bigint | NtStatus {
+  if (data.length < 8) return Status.infoLengthMismatch;
+  if (handle.isDirectory) return Status.invalidParameter;
+  if (!has(handle.access, Right.writeData)) return Status.accessDenied;
   const length = data.readBigInt64LE();
-  return length < 0n ? { status: Status.invalidParameter } : length;
+  return length < 0n ? Status.invalidParameter : length;
 }
 
 const sizeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
-
-function targetOf({ reference, id, keepsLastWrite }: FileHandle) {
-  return { reference, handle: id.persistent, keepsLastWrite };
-}
 
 function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoRequest): SetStep {
   const owners = SecurityPart.owner | SecurityPart.group;
@@ -216,7 +203,7 @@ function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoReques
   const probe = mergeDescriptor(probeSddl, data, additional);
   if (probe === undefined) return Status.invalidParameter;
   const revise = (present: string): string => mergeDescriptor(present, data, additional) ?? present;
-  const setting = { ...targetOf(handle), revise };
+  const setting = { ...requestOn(handle), revise };
   return (runtime) => changed(setSecurity(runtime, setting), ChangeFilter.security);
 }
 

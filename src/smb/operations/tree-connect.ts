@@ -1,4 +1,4 @@
-import { newResponse, emptyResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, emptyResponse, type CommandResult } from "../response.ts";
 import { findShare } from "../files/shares.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
@@ -17,23 +17,22 @@ const fullAccess = 0x001f_01ff;
 const pipeAccess = 0x001f_00a9;
 
 /** TREE_CONNECT: connects a session to a share, or to the named pipes (IPC$). */
-export async function treeConnect(request: SessionRequest): Promise<SmbResponse> {
+export async function treeConnect(request: SessionRequest): Promise<CommandResult> {
   const { connection, session } = request;
   const decoded = decodeTreeConnect(request.message);
-  if (decoded === undefined) return errorResponse(Status.invalidParameter);
+  if (decoded === undefined) return Status.invalidParameter;
   const name = sharePath.exec(decoded.path)?.[1]?.toLowerCase();
-  if (name === undefined) return errorResponse(Status.badNetworkName);
-  if (session.trees.size >= treesMax) return errorResponse(Status.insufficientResources);
+  if (name === undefined) return Status.badNetworkName;
+  if (session.trees.size >= treesMax) return Status.insufficientResources;
   const treeTarget = await findTreeTarget(request, name);
-  if (treeTarget === undefined) return errorResponse(Status.badNetworkName);
+  if (treeTarget === undefined) return Status.badNetworkName;
   const id = session.nextTreeId();
-  session.trees.set(id, { id, shareName: name, requiresEncryption: false, ...treeTarget });
+  session.trees.set(id, { id, shareName: name, ...treeTarget });
   connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
   const isDisk = treeTarget.kind === "disk";
   const body = encodeTreeConnectResponse({
     shareType: isDisk ? ShareType.disk : ShareType.pipe,
     shareFlags: isDisk ? 0 : noCaching,
-    capabilities: 0,
     maximalAccess: isDisk ? fullAccess : pipeAccess,
   });
   return { ...newResponse(body), treeId: id };
@@ -51,7 +50,7 @@ async function findTreeTarget(
 const noShare = { accountName: "", account: 0n, name: "", id: 0n };
 
 /** TREE_DISCONNECT: closes all handles of the tree connect. */
-export async function treeDisconnect(request: TreeRequest): Promise<SmbResponse> {
+export async function treeDisconnect(request: TreeRequest): Promise<CommandResult> {
   const { connection, session, tree } = request;
   session.trees.delete(tree.id);
   const files: FileHandle[] = [];

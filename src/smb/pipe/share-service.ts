@@ -23,14 +23,17 @@ const pipeEntry: ShareEntry = { name: "IPC$", comment: "Remote IPC" };
 export async function callShareService(
   operation: number,
   input: Buffer,
-  listShares: () => Promise<readonly ShareEntry[]>,
+  listShares: () => Promise<readonly string[]>,
   serverName: string,
 ): Promise<Buffer | undefined> {
+  const entries = async (): Promise<readonly ShareEntry[]> => {
+    return [...(await listShares()).map((name) => ({ name, comment: "" })), pipeEntry];
+  };
   switch (operation) {
     case Operation.enumerate:
-      return enumerate(input, [...(await listShares()), pipeEntry]);
+      return enumerate(input, await entries());
     case Operation.getInfo:
-      return getInfo(input, [...(await listShares()), pipeEntry]);
+      return getInfo(input, await entries());
     case Operation.serverInfo:
       return serverInfo(input, serverName);
     default:

@@ -1,34 +1,16 @@
 import type { FileId } from "../response.ts";
-import { headerBytes, readFileId, writeFileId } from "./header.ts";
+import { bodyDecoder, headerBytes, readFileId, writeFileId, type Decoded } from "./header.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
-import { writeTimes, type FileFacts } from "./file-facts.ts";
+import { writeFacts, type FileFacts } from "./file-facts.ts";
 
-/** CREATE ([MS-SMB2] 2.2.13, 2.2.14). */
-export interface CreateRequest {
-  readonly oplock: number;
-  readonly impersonation: number;
-  readonly access: number;
-  readonly attributes: number;
-  readonly share: number;
-  readonly disposition: number;
-  readonly options: number;
-  readonly name: string;
-  readonly contexts: readonly CreateContext[];
-}
+/** The bodies of CREATE ([MS-SMB2] 2.2.13, 2.2.14), with the create contexts that this server
+ *  supports. Used by `operations/create.ts` and `files/`. */
 
-const structureSize = 57;
-const responseStructureSize = 89;
-const responseFixedBytes = 88;
-
-export function decodeCreate(message: Buffer): CreateRequest | undefined {
-  const reader = new Reader(message, headerBytes);
-  const isSizeValid = reader.u16() === structureSize;
-  reader.skip(1);
-  const oplock = reader.u8();
+export const decodeCreate = bodyDecoder(57, (reader) => {
+  const oplock = reader.skip(1).u8();
   const impersonation = reader.u32();
-  reader.skip(16);
-  const access = reader.u32();
+  const access = reader.skip(16).u32();
   const attributes = reader.u32();
   const share = reader.u32();
   const disposition = reader.u32();
@@ -39,11 +21,12 @@ export function decodeCreate(message: Buffer): CreateRequest | undefined {
   const contextLength = reader.u32();
   const nameBytes = reader.bytesAt(nameOffset, nameLength);
   const contexts = decodeContexts(reader.bytesAt(contextOffset, contextLength));
-  if (!isSizeValid || contexts === undefined || nameLength % 2 !== 0) return undefined;
+  if (contexts === undefined || nameLength % 2 !== 0) return undefined;
   const name = nameBytes.toString("utf16le");
-  const fixed = { access, attributes, share, disposition, options, name, contexts };
-  return reader.checked({ oplock, impersonation, ...fixed });
-}
+  const rights = { impersonation, access, share };
+  return { oplock, ...rights, attributes, disposition, options, name, contexts };
+});
+export type CreateRequest = Decoded<typeof decodeCreate>;
 
 interface CreateResponse {
   readonly oplock: number;
@@ -53,21 +36,23 @@ interface CreateResponse {
   readonly contexts: readonly CreateContext[];
 }
 
+const responseFixedBytes = 88;
+
 export function encodeCreateResponse(response: CreateResponse): Buffer {
-  const { facts, contexts } = response;
-  const contextBytes = encodeContexts(contexts);
-  const writer = new Writer()
-    .u16(responseStructureSize)
-    .u8(response.oplock)
-    .u8(0)
-    .u32(response.action);
-  writeTimes(writer, facts).u64(facts.allocated).u64(facts.size).u32(facts.attributes).u32(0);
+  const contextBytes = encodeContexts(response.contexts);
+  const writer = new Writer().u16(89).u8(response.oplock).u8(0).u32(response.action);
+  writeFacts(writer, response.facts).u32(0);
   writeFileId(writer, response.fileId)
     .u32(contextBytes.length === 0 ? 0 : headerBytes + responseFixedBytes)
     .u32(contextBytes.length)
     .bytes(contextBytes);
   if (contextBytes.length === 0) writer.zeros(1);
   return writer.finish();
+}
+
+/** CreateAction of a CREATE response. */
+export function actionIn(response: Buffer): number {
+  return response.readUInt32LE(headerBytes + 4);
 }
 
 /** A create context of a CREATE request or response ([MS-SMB2] 2.2.13.2). */
@@ -90,6 +75,14 @@ export const ContextName = {
   timewarp: "TWrp",
   lease: "RqLs",
 } as const;
+
+/** The data of the create context with this name; undefined if the request has none. */
+export function contextData(
+  { contexts }: Pick<CreateRequest, "contexts">,
+  wanted: string,
+): Buffer | undefined {
+  return contexts.find(({ name }) => name === wanted)?.data;
+}
 
 const contextsMax = 64;
 const nameBytesMin = 4;
@@ -150,6 +143,12 @@ export interface LeaseContext {
 const leaseBytes = 32;
 const lease2Bytes = 52;
 
+/** The lease context of a CREATE; undefined if there is none, or if it is malformed. */
+export function leaseIn(create: Pick<CreateRequest, "contexts">): LeaseContext | undefined {
+  const data = contextData(create, ContextName.lease);
+  return data && decodeLease(data);
+}
+
 export function decodeLease(data: Buffer): LeaseContext | undefined {
   if (data.length !== leaseBytes && data.length !== lease2Bytes) return undefined;
   const reader = new Reader(data);
@@ -177,7 +176,6 @@ export type DurableContext =
       readonly kind: "request";
       readonly version: 2;
       readonly milliseconds: number;
-      readonly flags: number;
       readonly createGuid: string;
     }
   | { readonly kind: "reconnect"; readonly version: 1; readonly fileId: FileId }
@@ -230,10 +228,8 @@ function read(name: string, reader: Reader): DurableContext {
       return { kind: "reconnect", version: 1, fileId: readFileId(reader) };
     case ContextName.durable2: {
       const milliseconds = reader.u32();
-      const flags = reader.u32();
-      reader.skip(8);
-      const createGuid = reader.bytes(16).toString("hex");
-      return { kind: "request", version: 2, milliseconds, flags, createGuid };
+      const createGuid = reader.skip(12).bytes(16).toString("hex");
+      return { kind: "request", version: 2, milliseconds, createGuid };
     }
     default: {
       const fileId = readFileId(reader);
@@ -243,6 +239,7 @@ function read(name: string, reader: Reader): DurableContext {
   }
 }
 
+/** The context with which the response grants a durable handle. Version 1 has no time-out. */
 export function encodeDurable(version: 1 | 2, milliseconds: number): CreateContext {
   if (version === 1) return { name: ContextName.durable, data: Buffer.alloc(8) };
   const data = new Writer(8).u32(milliseconds).u32(0).finish();

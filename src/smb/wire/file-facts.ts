@@ -1,7 +1,8 @@
 import type { Writer } from "./writer.ts";
 import type { Ticks } from "../../base/ticks.ts";
 
-/** Times (FILETIME), sizes (bytes) and attributes of a file, which several responses contain. */
+/** Times (as FILETIME), sizes (in bytes) and attributes of a file, as the responses to CREATE and
+ *  CLOSE and several information classes contain them. */
 export interface FileFacts {
   readonly created: bigint;
   readonly accessed: bigint;
@@ -24,6 +25,11 @@ export const noFacts: FileFacts = {
 
 export function writeTimes(writer: Writer, facts: FileFacts): Writer {
   return writer.u64(facts.created).u64(facts.accessed).u64(facts.written).u64(facts.changed);
+}
+
+/** Writes all facts in the order of the responses to CREATE and CLOSE. */
+export function writeFacts(writer: Writer, facts: FileFacts): Writer {
+  return writeTimes(writer, facts).u64(facts.allocated).u64(facts.size).u32(facts.attributes);
 }
 
 /** FILETIME counts 100 ns from 1601, `Ticks` from the year 1. */

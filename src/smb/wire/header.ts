@@ -1,12 +1,13 @@
 import { HeaderFlag } from "./protocol.ts";
 import type { FileId } from "../response.ts";
-import type { Reader } from "./reader.ts";
+import { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 
-/** The 64-byte header of a request ([MS-SMB2] 2.2.1). */
+/** What all SMB messages have in common: the 64-byte header ([MS-SMB2] 2.2.1), the StructureSize
+ *  that every body begins with, and the FileId. This is the header of a request. */
 export interface Header {
   readonly creditCharge: number;
-  /** Exists from dialect 3.0 on; see files/lookup.ts. */
+  /** Counts how often the client has lost a channel; from dialect 3.0 on (`countRequest`). */
   readonly channelSequence: number;
   readonly command: number;
   readonly creditRequest: number;
@@ -24,6 +25,7 @@ export const smb2Magic = 0x424d53fe;
 export const smb1Magic = 0x424d53ff;
 export const encryptedMagic = 0x424d53fd;
 
+/** Undefined if the message is too short or does not begin as a request of SMB 2 or 3. */
 export function decodeHeader(message: Buffer): Header | undefined {
   if (message.length < headerBytes) return undefined;
   if (message.readUInt32LE(0) !== smb2Magic || message.readUInt16LE(4) !== headerBytes) {
@@ -55,6 +57,18 @@ interface ResponseHeader {
   readonly sessionId: bigint;
 }
 
+/** The header of a message that is not the response to an SMB 2 request: a break notification, or
+ *  the response to an SMB1 NEGOTIATE. Its sender sets the fields that are not 0. */
+export const unsolicitedHeader = {
+  creditCharge: 0,
+  status: 0,
+  credits: 0,
+  flags: 0,
+  asyncId: undefined,
+  treeId: 0,
+  sessionId: 0n,
+} as const;
+
 /** Writes a response header into the first 64 bytes; the signature is left zero. */
 export function encodeHeader(message: Buffer, header: ResponseHeader): void {
   const isAsync = header.asyncId !== undefined;
@@ -77,6 +91,23 @@ export function encodeHeader(message: Buffer, header: ResponseHeader): void {
   message.writeBigUInt64LE(header.sessionId, 40);
   message.fill(0, 48, headerBytes);
 }
+
+/** Makes the decoder of a request body from the function that reads the fields after StructureSize.
+ *  The decoder takes the whole message, and returns undefined if the body has another StructureSize
+ *  or ends too early, or if `read` finds it malformed. */
+export function bodyDecoder<T>(
+  structureSize: number,
+  read: (reader: Reader, message: Buffer) => T | undefined,
+): (message: Buffer) => T | undefined {
+  return (message) => {
+    const reader = new Reader(message, headerBytes);
+    if (reader.u16() !== structureSize) return undefined;
+    return reader.checked(read(reader, message));
+  };
+}
+
+/** What a decoder returns for a well-formed message. */
+export type Decoded<D extends (message: Buffer) => unknown> = NonNullable<ReturnType<D>>;
 
 export function readFileId(reader: Reader): FileId {
   return { persistent: reader.u64(), volatile: reader.u64() };

@@ -1,99 +1,169 @@
 import type { FileId } from "../response.ts";
-import { headerBytes, readFileId } from "./header.ts";
-import { noFacts, writeTimes, type FileFacts } from "./file-facts.ts";
+import { bodyDecoder, headerBytes, readFileId, writeFileId, type Decoded } from "./header.ts";
+import { noFacts, writeFacts, type FileFacts } from "./file-facts.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** CLOSE, FLUSH, READ and WRITE ([MS-SMB2] 2.2.15 to 2.2.22). */
+/** The bodies of CLOSE, FLUSH, READ, WRITE, LOCK, IOCTL and OPLOCK_BREAK, which concern an open file
+ *  or pipe ([MS-SMB2] 2.2.15 to 2.2.32). The handlers in `operations/` decode and encode them. */
 
-const closeStructureSize = 24;
-const closeResponseStructureSize = 60;
-const ioStructureSize = 49;
-const ioResponseStructureSize = 17;
-const readDataOffset = 80;
 const wantsFacts = 1;
 
-interface CloseRequest {
-  readonly wantsFacts: boolean;
-  readonly fileId: FileId;
-}
-
-export function decodeClose(message: Buffer): CloseRequest | undefined {
-  const reader = new Reader(message, headerBytes);
-  const isSizeValid = reader.u16() === closeStructureSize;
+export const decodeClose = bodyDecoder(24, (reader) => {
   const flags = reader.u16();
   reader.skip(4);
-  const fileId = readFileId(reader);
-  return isSizeValid
-    ? reader.checked({ wantsFacts: (flags & wantsFacts) !== 0, fileId })
-    : undefined;
-}
+  return { wantsFacts: (flags & wantsFacts) !== 0, fileId: readFileId(reader) };
+});
 
+/** `facts`: undefined if the client does not want them, or if the file no longer exists. */
 export function encodeCloseResponse(facts: FileFacts | undefined): Buffer {
-  const sent = facts ?? noFacts;
   const writer = new Writer()
-    .u16(closeResponseStructureSize)
+    .u16(60)
     .u16(facts === undefined ? 0 : wantsFacts)
     .u32(0);
-  return writeTimes(writer, sent).u64(sent.allocated).u64(sent.size).u32(sent.attributes).finish();
+  return writeFacts(writer, facts ?? noFacts).finish();
 }
 
-export function decodeFlush(message: Buffer): FileId | undefined {
-  const reader = new Reader(message, headerBytes);
-  const isSizeValid = reader.u16() === closeStructureSize;
-  reader.skip(6);
-  const fileId = readFileId(reader);
-  return isSizeValid ? reader.checked(fileId) : undefined;
-}
+export const decodeFlush = bodyDecoder(24, (reader) => readFileId(reader.skip(6)));
 
-export interface ReadRequest {
-  readonly length: number;
-  readonly offset: bigint;
-  readonly fileId: FileId;
-  readonly minimum: number;
-}
+export const decodeRead = bodyDecoder(49, (reader) => ({
+  length: reader.skip(2).u32(),
+  offset: reader.u64(),
+  fileId: readFileId(reader),
+  minimum: reader.u32(),
+}));
+export type ReadRequest = Decoded<typeof decodeRead>;
 
-export function decodeRead(message: Buffer): ReadRequest | undefined {
-  const reader = new Reader(message, headerBytes);
-  const isSizeValid = reader.u16() === ioStructureSize;
-  reader.skip(2);
-  const length = reader.u32();
-  const offset = reader.u64();
-  const fileId = readFileId(reader);
-  const minimum = reader.u32();
-  return isSizeValid ? reader.checked({ length, offset, fileId, minimum }) : undefined;
-}
+const ioResponseSize = 17;
+const readDataOffset = 80;
 
 /** A READ response, and its data buffer for the caller to fill. Saves one copy per READ. */
 export function newReadResponse(dataLength: number): { message: Buffer; data: Buffer } {
   const message = Buffer.allocUnsafe(readDataOffset + Math.max(1, dataLength));
   message.fill(0, headerBytes, readDataOffset + 1);
-  message.writeUInt16LE(ioResponseStructureSize, headerBytes);
+  message.writeUInt16LE(ioResponseSize, headerBytes);
   message[headerBytes + 2] = readDataOffset;
   message.writeUInt32LE(dataLength, headerBytes + 4);
   return { message, data: message.subarray(readDataOffset, readDataOffset + dataLength) };
 }
 
-export interface WriteRequest {
-  readonly offset: bigint;
-  readonly fileId: FileId;
-  readonly data: Buffer;
-  readonly flags: number;
-}
-
-export function decodeWrite(message: Buffer): WriteRequest | undefined {
-  const reader = new Reader(message, headerBytes);
-  const isSizeValid = reader.u16() === ioStructureSize;
+export const decodeWrite = bodyDecoder(49, (reader) => {
   const dataOffset = reader.u16();
   const length = reader.u32();
   const offset = reader.u64();
   const fileId = readFileId(reader);
-  reader.skip(12);
-  const flags = reader.u32();
-  const data = reader.bytesAt(dataOffset, length);
-  return isSizeValid ? reader.checked({ offset, fileId, data, flags }) : undefined;
-}
+  return { offset, fileId, data: reader.skip(16).bytesAt(dataOffset, length) };
+});
+export type WriteRequest = Decoded<typeof decodeWrite>;
 
 export function encodeWriteResponse(count: number): Buffer {
-  return new Writer().u16(ioResponseStructureSize).u16(0).u32(count).zeros(9).finish();
+  return new Writer().u16(ioResponseSize).u16(0).u32(count).zeros(9).finish();
+}
+
+export const LockFlag = { shared: 1, exclusive: 2, unlock: 4, failImmediately: 0x10 } as const;
+
+const lockElementBytes = 24;
+
+export const decodeLock = bodyDecoder(48, (reader) => {
+  const count = reader.u16();
+  const sequence = reader.u32();
+  const fileId = readFileId(reader);
+  if (count === 0 || reader.remaining < count * lockElementBytes) return undefined;
+  const elements = Array.from({ length: count }, () => {
+    const element = { offset: reader.u64(), length: reader.u64(), flags: reader.u32() };
+    reader.skip(4);
+    return element;
+  });
+  return { sequence, fileId, elements };
+});
+/** A byte range to lock or unlock. */
+export type LockElement = Decoded<typeof decodeLock>["elements"][number];
+
+export const decodeIoctl = bodyDecoder(57, (reader) => {
+  const code = reader.skip(2).u32();
+  const fileId = readFileId(reader);
+  const inputOffset = reader.u32();
+  const inputLength = reader.u32();
+  const outputBytesMax = reader.skip(12).u32();
+  const isFileSystemControl = (reader.u32() & 1) !== 0;
+  const input = reader.bytesAt(inputOffset, inputLength);
+  return { code, fileId, input, outputBytesMax, isFileSystemControl };
+});
+export type IoctlRequest = Decoded<typeof decodeIoctl>;
+
+const ioctlFixedBytes = 48;
+const ioctlBufferOffset = headerBytes + ioctlFixedBytes;
+
+export function encodeIoctlResponse(
+  { code, fileId }: Pick<IoctlRequest, "code" | "fileId">,
+  output: Buffer,
+): Buffer {
+  const writer = new Writer(ioctlFixedBytes + output.length).u16(49).u16(0).u32(code);
+  return writeFileId(writer, fileId)
+    .u32(ioctlBufferOffset)
+    .u32(0)
+    .u32(ioctlBufferOffset)
+    .u32(output.length)
+    .u64(0n)
+    .bytes(output)
+    .finish();
+}
+
+/** The acknowledgement of a break, for an oplock or an SMB lease ([MS-SMB2] 2.2.24). */
+export type BreakAcknowledgement =
+  | { readonly kind: "oplock"; readonly level: number; readonly fileId: FileId }
+  | { readonly kind: "lease"; readonly key: Buffer; readonly state: number };
+
+const oplockBreakSize = 24;
+const leaseBreakSize = 36;
+const leaseNotificationSize = 44;
+const acknowledgementRequired = 1;
+
+/** The two forms have different StructureSizes. */
+export function decodeBreak(message: Buffer): BreakAcknowledgement | undefined {
+  const reader = new Reader(message, headerBytes);
+  const size = reader.u16();
+  if (size === oplockBreakSize) {
+    const level = reader.u8();
+    reader.skip(5);
+    return reader.checked({ kind: "oplock", level, fileId: readFileId(reader) });
+  }
+  if (size !== leaseBreakSize) return undefined;
+  const key = Buffer.from(reader.skip(6).bytes(16));
+  return reader.checked({ kind: "lease", key, state: reader.u32() });
+}
+
+/** Encodes the notification of an oplock break, and the response to its acknowledgement, which has
+ *  the same form. */
+export function encodeOplockBreak(level: number, fileId: FileId): Buffer {
+  const writer = new Writer(oplockBreakSize).u16(oplockBreakSize).u8(level).zeros(5);
+  return writeFileId(writer, fileId).finish();
+}
+
+export function encodeLeaseBreakResponse(key: Buffer, state: number): Buffer {
+  const writer = new Writer(leaseBreakSize).u16(leaseBreakSize).zeros(6);
+  return writer.bytes(key).u32(state).u64(0n).finish();
+}
+
+/** The notification that an SMB lease is reduced from `current` to `next`. */
+interface LeaseBreak {
+  readonly key: Buffer;
+  readonly current: number;
+  readonly next: number;
+  /** Lease epoch; 0 for version 1 leases. */
+  readonly epoch: number;
+  readonly needsAcknowledgement: boolean;
+}
+
+export function encodeLeaseBreak(notification: LeaseBreak): Buffer {
+  const { key, current, next, epoch, needsAcknowledgement } = notification;
+  return new Writer(leaseNotificationSize)
+    .u16(leaseNotificationSize)
+    .u16(epoch)
+    .u32(needsAcknowledgement ? acknowledgementRequired : 0)
+    .bytes(key)
+    .u32(current)
+    .u32(next)
+    .zeros(12)
+    .finish();
 }

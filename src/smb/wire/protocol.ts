@@ -22,11 +22,13 @@ export const Command = {
   oplockBreak: 0x12,
 } as const;
 
+/** Writes a name of this code as Microsoft writes it: `setInfo` as `SET_INFO`. */
+export function inCapitals(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
 const commandNames: ReadonlyMap<number, string> = new Map(
-  Object.entries(Command).map(([name, number]) => [
-    number,
-    name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
-  ]),
+  Object.entries(Command).map(([name, number]) => [number, inCapitals(name)]),
 );
 
 /** The name of a command in [MS-SMB2], for example SET_INFO. */
@@ -55,12 +57,9 @@ export const HeaderFlag = {
 export const SecurityMode = { signingEnabled: 1, signingRequired: 2 } as const;
 
 export const Capability = {
-  dfs: 0x1,
   leasing: 0x2,
   largeMtu: 0x4,
   multiChannel: 0x8,
-  persistentHandles: 0x10,
-  directoryLeasing: 0x20,
   encryption: 0x40,
 } as const;
 
@@ -74,7 +73,7 @@ export const Cipher = {
 
 export const SigningAlgorithm = { hmacSha256: 0, aesCmac: 1, aesGmac: 2 } as const;
 
-export const SessionFlag = { guest: 1, anonymous: 2, encryptData: 4 } as const;
+export const SessionFlag = { encryptData: 4 } as const;
 
 export const ShareType = { disk: 1, pipe: 2 } as const;
 

@@ -27,11 +27,6 @@ export class Reader {
     return this.#intact ? value : undefined;
   }
 
-  seek(at: number): this {
-    this.#at = at;
-    return this;
-  }
-
   skip(count: number): this {
     this.#take(count);
     return this;

@@ -45,8 +45,8 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
 }
 
 /** The names that the credentials of a request must cover: those of the file that it addresses. A
- *  SAS of `a.` therefore does not cover a request that the service reads as one for `a`
- *  (recorded for sources of Put Range). */
+ *  SAS of `a.` therefore does not cover a request that the service reads as one for `a` (recorded
+ *  for sources of Put Range). */
 export function signedName(
   { share, path }: FileAddress,
   header?: (name: string) => string | undefined,

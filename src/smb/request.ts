@@ -108,8 +108,8 @@ export class RequestLifetime {
 /** Payload that one credit pays for ([MS-SMB2] 3.1.5.2). */
 export const bytesPerCredit = 65_536;
 
-/** Whether a request asks for more bytes than NEGOTIATE permits, or transfers (`moved`) more than its
- *  credits pay for. Such a request fails with STATUS_INVALID_PARAMETER. */
+/** Whether a request asks for more bytes than NEGOTIATE permits, or transfers (`moved`) more than
+ *  its credits pay for. Such a request fails with STATUS_INVALID_PARAMETER. */
 export function exceedsLimits(request: Request, requested: number, moved = requested): boolean {
   return requested > transactBytesMax || !coversBytes(request, moved);
 }

@@ -10,8 +10,8 @@ export interface SmbResponse {
   readonly message: Buffer;
   /** The FileId that related requests of the compound inherit. */
   readonly fileId?: FileId;
-  /** The new id, set by TREE_CONNECT. If undefined, the response has the id of the request.
-   *  The same holds for `sessionId`. */
+  /** The new id, set by TREE_CONNECT. If undefined, the response has the id of the request. The
+   *  same holds for `sessionId`. */
   readonly treeId?: number;
   readonly sessionId?: bigint;
   /** Overrides the signer of the channel, if the session has ended or belongs to another

@@ -88,9 +88,9 @@ const openFilesScannedMax = 4096;
 /** Whether the file with this id is delete-pending. */
 type IsDeletePending = (id: bigint) => Promise<boolean> | boolean;
 
-/** Finds the delete-pending files of a share, which listings omit. Undefined if there are none.
- *  The cost is limited by the number of open files and by `openFilesScannedMax`; a share snapshot
- *  has none. */
+/** Finds the delete-pending files of a share, which listings omit. Undefined if there are none. The
+ *  cost is limited by the number of open files and by `openFilesScannedMax`; a share snapshot has
+ *  none. */
 async function findDeletePending(
   view: RecordView,
   { share, epoch }: ShareTree,

@@ -173,7 +173,7 @@ interface FileReadRequest extends HandleRequest {
 }
 
 /** The bytes of a READ, from one state of the file. The caller closes the reader. */
-export interface FileReadResult {
+interface FileReadResult {
   readonly reader: ContentReader;
   readonly length: number;
 }

@@ -124,7 +124,7 @@ function nextSnapshotTime(now: Ticks, last: ShareSnapshotRecord | undefined): Ti
 }
 
 /** Azure's limit of snapshots per share. */
-export const shareSnapshotsMax = 200;
+const shareSnapshotsMax = 200;
 
 /** All snapshots of a share, oldest first. */
 export async function snapshotsOf(

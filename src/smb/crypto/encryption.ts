@@ -4,9 +4,9 @@ import { encryptedMagic } from "../wire/header.ts";
 import { Cipher } from "../wire/protocol.ts";
 import type { SessionKeys } from "./key-derivation.ts";
 
-/** Encrypts and decrypts frames of one session ([MS-SMB2] 3.1.4.3). An encrypted frame begins with a
- *  transform header ([MS-SMB2] 2.2.41) instead of that of a request. `compound-request.ts` encrypts
- *  responses, `connection.ts` decrypts requests. */
+/** Encrypts and decrypts frames of one session ([MS-SMB2] 3.1.4.3). An encrypted frame begins with
+ *  a transform header ([MS-SMB2] 2.2.41) instead of that of a request. `smb/compound-request.ts`
+ *  encrypts responses, `smb/connection.ts` decrypts requests. */
 export interface Encryptor {
   /** Returns the transform header and the encrypted frame. */
   encrypt(parts: readonly Buffer[]): Buffer[];

@@ -244,8 +244,8 @@ export class BreakNotifier {
     return isLost;
   }
 
-  /** Notifies the client that it keeps only the rights `next`. If it has no connection any more, its
-   *  handles are closed instead. */
+  /** Notifies the client that it keeps only the rights `next`. If it has no connection any more,
+   *  its handles are closed instead. */
   #notify(
     { handles, held, leaseVersion }: GrantHolder,
     { epoch }: CachingGrant,

@@ -12,11 +12,12 @@ import {
 import { Status, type NtStatus } from "../status.ts";
 import { contextData, ContextName, type CreateRequest } from "../wire/create.ts";
 
-/** Security descriptors in the binary form of SMB. Stored ones are texts in SDDL (security descriptor
- *  definition language), as REST has them. CREATE, QUERY_INFO and SET_INFO call these functions. */
+/** Security descriptors in the binary form of SMB. Stored ones are texts in SDDL (security
+ *  descriptor definition language), as REST has them. CREATE, QUERY_INFO and SET_INFO call these
+ *  functions. */
 
-/** The security descriptor of a CREATE in SDDL. Undefined if the request has none; a status if it is
- *  malformed. */
+/** The security descriptor of a CREATE in SDDL. Undefined if the request has none; a status if it
+ *  is malformed. */
 export function descriptorText(create: CreateRequest): string | NtStatus | undefined {
   const context = contextData(create, ContextName.securityDescriptor);
   if (context === undefined) return undefined;

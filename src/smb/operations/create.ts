@@ -252,9 +252,9 @@ function publishOpen(
 }
 
 /** The allocation size that a CREATE requests; 0 if it requests none. */
-function reservedBytes(create: CreateRequest): number {
-  const decoded = contextData(create, ContextName.allocation);
-  return decoded?.length === 8 ? Number(decoded.readBigUInt64LE()) : 0;
+function reservedBytes(decoded: CreateRequest): number {
+  const data = contextData(decoded, ContextName.allocation);
+  return data?.length === 8 ? Number(data.readBigUInt64LE()) : 0;
 }
 
 /** Whether a repeated CREATE gets this handle: not for directories and opens without data access

@@ -55,7 +55,7 @@ export type CommandDeclaration =
   | { readonly needs: "tree"; readonly handle: Handler<TreeRequest> };
 
 /** The handlers of all commands that this server supports, by command number. CANCEL has none:
- *  `connection.ts` handles it, because it has no response. Used by `dispatch.ts`. */
+ *  `smb/connection.ts` handles it, because it has no response. Used by `smb/dispatch.ts`. */
 export const handlers: Readonly<Record<number, CommandDeclaration>> = {
   [Command.negotiate]: { needs: "nothing", handle: negotiate },
   [Command.sessionSetup]: { needs: "nothing", handle: sessionSetup },

@@ -5,7 +5,7 @@ import { Writer } from "./writer.ts";
 import { writeFacts, type FileFacts } from "./file-facts.ts";
 
 /** The bodies of CREATE ([MS-SMB2] 2.2.13, 2.2.14), with the create contexts that this server
- *  supports. Used by `operations/create.ts` and `files/`. */
+ *  supports. Used by `smb/operations/create.ts` and `smb/files/`. */
 
 export const decodeCreate = bodyDecoder(57, (reader) => {
   const oplock = reader.skip(1).u8();

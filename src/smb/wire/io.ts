@@ -4,8 +4,9 @@ import { noFacts, writeFacts, type FileFacts } from "./file-facts.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** The bodies of CLOSE, FLUSH, READ, WRITE, LOCK, IOCTL and OPLOCK_BREAK, which concern an open file
- *  or pipe ([MS-SMB2] 2.2.15 to 2.2.32). The handlers in `operations/` decode and encode them. */
+/** The bodies of CLOSE, FLUSH, READ, WRITE, LOCK, IOCTL and OPLOCK_BREAK, which concern an open
+ *  file or pipe ([MS-SMB2] 2.2.15 to 2.2.32). The handlers in `operations/` decode and encode
+ *  them. */
 
 const wantsFacts = 1;
 

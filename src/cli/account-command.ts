@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
-import { defaultLocation } from "../server/flags.ts";
 import type { AccountAnswer } from "./account-access.ts";
 import { addressOptions, jsonOption, onServerOrStore } from "./admin-client.ts";
-import type { AddressValues } from "./admin-client.ts";
 import { defineCommand, WrongUsage, type Argument } from "./command.ts";
 import { encryptionOption } from "./with-stores.ts";
 
 const nameWord: Argument = { value: "NAME", kind: "name" };
 const settingWords: Argument = { value: "SETTING=VALUE", kind: "name", isList: true };
 
+/** `etagere account`: manages the accounts that a server stores, besides those of its configuration.
+ *  `account-access.ts` carries the actions out. */
 export const accountCommand = defineCommand({
   name: "account",
   summary: "create, change, list and delete accounts in the data store",
@@ -17,7 +17,6 @@ export const accountCommand = defineCommand({
     "Manages the accounts in the data store of a running server, or of the data folder of a " +
       "stopped one. Accounts of --config and AZURITE_ACCOUNTS are only listed.",
   ],
-  arguments: [],
   actions: {
     list: { arguments: [], help: "all accounts; unserved: has data, but is not configured" },
     create: {
@@ -64,37 +63,27 @@ export const accountCommand = defineCommand({
   exitCodes: ["done", "not done"],
   example: "etagere account create photos hierarchicalNamespace=true",
   run: async ({ action, words, options }) => {
-    const does = actionOf(action, words, options);
-    const report = await run(does, options);
+    const { keyFile } = options;
+    const read = actionOf(action, words, options);
+    const does = { ...read, keys: keyFile === undefined ? undefined : await readKeys(keyFile) };
+    if (action === "rotate-key" && does.keys !== undefined && does.keys.length !== 1) {
+      throw new Error(`--keyFile: must contain one key, got ${does.keys.length}`);
+    }
+    const { runOnFolder, runOnServer } = await import("./account-access.ts");
+    const report = await onServerOrStore(options, {
+      onServer: (server) => runOnServer(server, does),
+      onStore: () => runOnFolder(options, does),
+    });
     return { report, text: printed(does, report) };
   },
 });
-
-async function run(
-  does: AccountAction,
-  options: AddressValues & {
-    readonly keyFile: string | undefined;
-    readonly encryption: string | undefined;
-  },
-): Promise<AccountAnswer> {
-  const { keyFile, encryption, location = defaultLocation } = options;
-  const keys = keyFile === undefined ? undefined : await readKeys(keyFile);
-  if (does.action === "rotate-key" && keys !== undefined && keys.length !== 1) {
-    throw new Error(`--keyFile: must contain one key, got ${keys.length}`);
-  }
-  const { runOnFolder, runOnServer } = await import("./account-access.ts");
-  return onServerOrStore(options, {
-    onServer: (server) => runOnServer(server, { does, keys }),
-    onStore: () => runOnFolder(location, { does, keys, encryption }),
-  });
-}
 
 async function readKeys(file: string): Promise<readonly string[]> {
   const content = file === "-" ? await readAll(process.stdin) : await readFile(file, "utf8");
   return content.split(/\s+/).filter((word) => word !== "");
 }
 
-function printed(does: AccountAction, answer: AccountAnswer): string {
+function printed(does: AccountRequest, answer: AccountAnswer): string {
   const { accounts, keys = [], connectionString, settings, explorerLink } = answer;
   const lines = (accounts ?? []).map(({ name, source, hierarchicalNamespace }) =>
     [name.padEnd(24), source.padEnd(10), hierarchicalNamespace === true ? "hierarchical" : ""]
@@ -112,50 +101,30 @@ function printed(does: AccountAction, answer: AccountAnswer): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The action of `etagere account` with its arguments. */
-export type AccountAction =
-  | { readonly action: "list" }
-  | {
-      readonly action: "create";
-      readonly name: string;
-      readonly settings: SettingWords;
-      readonly adopt: boolean;
-    }
-  | { readonly action: "delete"; readonly name: string; readonly force: boolean }
-  | { readonly action: "rotate-key"; readonly name: string; readonly number: 1 | 2 }
-  | { readonly action: "settings"; readonly name: string; readonly settings: SettingWords };
+/** An action of `etagere account`, with the arguments of all actions: each reads its own. */
+export interface AccountRequest {
+  readonly action: "list" | "create" | "delete" | "rotate-key" | "settings";
+  readonly name: string;
+  /** Of the key to replace. */
+  readonly number: 1 | 2;
+  readonly settings: SettingWords;
+  readonly adopt: boolean;
+  readonly force: boolean;
+  /** Those of `--keyFile`; undefined: the server chooses random ones. */
+  readonly keys: readonly string[] | undefined;
+}
 
 type SettingWords = Readonly<Record<string, unknown>>;
 
-interface ActionOptions {
-  readonly adopt: boolean;
-  readonly force: boolean;
-  readonly quota: string | undefined;
-}
-
 /** The action that checked words name. Throws `WrongUsage` if a setting cannot be parsed. */
 export function actionOf(
-  action: AccountAction["action"],
-  [named = "", ...rest]: readonly string[],
-  { adopt, force, quota }: ActionOptions,
-): AccountAction {
-  switch (action) {
-    case "list":
-      return { action };
-    case "delete":
-      return { action, name: named, force };
-    case "rotate-key":
-      return { action, name: named, number: rest[0] === "1" ? 1 : 2 };
-    case "create":
-      return {
-        action,
-        name: named,
-        settings: { ...parseSettingWords(rest), ...quotaOf(quota) },
-        adopt,
-      };
-    case "settings":
-      return { action, name: named, settings: { ...parseSettingWords(rest), ...quotaOf(quota) } };
-  }
+  action: AccountRequest["action"],
+  [name = "", ...rest]: readonly string[],
+  { adopt, force, quota }: Pick<AccountRequest, "adopt" | "force"> & { quota: string | undefined },
+): Omit<AccountRequest, "keys"> {
+  const hasSettings = action === "create" || action === "settings";
+  const settings = hasSettings ? { ...parseSettingWords(rest), ...quotaOf(quota) } : {};
+  return { action, name, number: rest[0] === "1" ? 1 : 2, settings, adopt, force };
 }
 
 function quotaOf(quota: string | undefined): SettingWords {

@@ -14,8 +14,6 @@ export const backupCommand = defineCommand({
       "created under a temporary name and renamed once it is complete and flushed to disk. " +
       "Records or contents stored elsewhere (--store, --content) are not copied.",
   ],
-  arguments: [],
-  actions: {},
   options: {
     from: {
       kind: "folder",

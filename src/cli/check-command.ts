@@ -27,7 +27,6 @@ export const checkCommand = defineCommand({
       help: "a data folder: the --location of a server, such as .etagere",
     },
   ],
-  actions: {},
   options: { ...encryptionOption, ...jsonOption },
   exitCodes: ["no problems", "problems found", "the check could not run"],
   usageExitCode: notCheckedExitCode,

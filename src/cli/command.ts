@@ -3,8 +3,10 @@ import type { Flag, FlagKind } from "../server/flags.ts";
 import { commandHelp, usageError } from "./help.ts";
 import { readWords } from "./parse-words.ts";
 
-/** What the value of an option or an argument is. `stream`: a file, or `-` for standard input or
- *  output; `http`: the URL of a server; `name`: of a resource, which no shell can complete. */
+/** The form in which every command of `etagere` is declared, and `defineCommand`, which makes a
+ *  declaration executable. A kind says what the value of an option or an argument is: `stream` is a
+ *  file, or `-` for standard input or output; `http` the URL of a server; `name` the name of a
+ *  resource, which no shell can complete. */
 type ValueKind = FlagKind | "stream" | "http" | "name";
 
 export interface Option extends Omit<Flag, "kind"> {
@@ -80,7 +82,8 @@ type ValueOf<O extends Option> = O extends { readonly kind: "switch" }
 
 export type Values<O extends Options> = { readonly [N in keyof O]: ValueOf<O[N]> };
 
-/** The words of a command, parsed and checked against its declaration. */
+/** What the user has typed after the name of a command, parsed and checked against the declaration
+ *  of the command. */
 interface Given<O extends Options, A extends string> {
   readonly action: A;
   /** The arguments; optional ones may be absent. */
@@ -102,17 +105,25 @@ export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }
 
-type Declared<O extends Options, A extends string> = Omit<Declaration, "actions" | "options"> & {
-  readonly actions: Readonly<Record<A, Action>>;
-  readonly options: O;
+/** A declaration as commands write it: without arguments, actions or options that they do not
+ *  have. */
+type Declared<O extends Options, A extends string> = Omit<
+  Declaration,
+  "arguments" | "actions" | "options"
+> & {
+  readonly arguments?: readonly Argument[];
+  readonly actions?: Readonly<Record<A, Action>>;
+  readonly options?: O;
   readonly run: (given: Given<O, A>) => Promise<Printed>;
 };
 
-/** Defines a command: `run` gets values that agree with the declaration. If it throws, why is
- *  printed. */
-export function defineCommand<const O extends Options, const A extends string>(
-  declared: Declared<O, A>,
-): Command {
+/** Returns the command of a declaration. It calls `run` only with values that agree with the
+ *  declaration, and prints the result, or the message of the error that `run` throws. */
+export function defineCommand<const O extends Options, const A extends string>({
+  run: act,
+  ...given
+}: Declared<O, A>): Command {
+  const declared: Declaration = { arguments: [], actions: {}, options: {}, ...given };
   const { usageExitCode = 1 } = declared;
   const refuse = (problems: readonly string[]): number => {
     process.stderr.write(usageError(declared, problems));
@@ -127,8 +138,7 @@ export function defineCommand<const O extends Options, const A extends string>(
     if (read.problems.length > 0) return refuse(read.problems);
     try {
       // `readWords` has checked the values against the same declaration.
-      const given = read.given as unknown as Given<O, A>;
-      const { text, report, exitCode = 0 } = await declared.run(given);
+      const { text, report, exitCode = 0 } = await act(read.given as unknown as Given<O, A>);
       const isJson = report !== undefined && read.given.options["json"] === true;
       process.stdout.write(isJson ? `${JSON.stringify(report)}\n` : text);
       return exitCode;

@@ -19,8 +19,6 @@ export const completionCommand = defineCommand({
   arguments: [
     { value: "SHELL", kind: "choice", choices: ["bash", "zsh", "fish"], help: "bash, zsh or fish" },
   ],
-  actions: {},
-  options: {},
   exitCodes: ["the script was printed", "no such shell"],
   example: "etagere completion bash > ~/.local/share/bash-completion/completions/etagere",
   run: async ({ words: [shell = ""] }) => {

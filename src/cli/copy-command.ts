@@ -2,10 +2,10 @@ import type { CopyReport } from "../commands/copy-data.ts";
 import type { Progress } from "../commands/progress.ts";
 import type { DataLocation } from "../data/data-locations.ts";
 import { readSecretFile } from "../server/secret-options.ts";
-import { realEnvironment } from "../host/world.ts";
+import { withoutPassword } from "../store/postgres/addresses.ts";
 import { jsonOption } from "./admin-client.ts";
 import { countText, sizeText, showProgress } from "./progress.ts";
-import { encryptionOption, keepRunning, quietLog } from "./with-stores.ts";
+import { encryptionOption, withLocation } from "./with-stores.ts";
 import { defineCommand, WrongUsage, type Options, type Values } from "./command.ts";
 
 const locationOptions = {
@@ -30,6 +30,8 @@ const locationOptions = {
   ...encryptionOption,
 } as const satisfies Options;
 
+/** `etagere copy`: moves the data of a server to another engine, for example from a folder to
+ *  PostgreSQL and S3. It opens both places itself, so no server may use them. */
 export const copyCommand = defineCommand({
   name: "copy",
   summary: "copy all data to another engine (folder, postgres://, s3://)",
@@ -39,8 +41,6 @@ export const copyCommand = defineCommand({
       "when the command is run again. At the end every byte and record is compared; until then " +
       "no server opens the target.",
   ],
-  arguments: [],
-  actions: {},
   options: { ...locationOptions, ...jsonOption },
   oneOf: [
     ["from", "fromFile"],
@@ -82,31 +82,20 @@ async function readLocation(file: string | undefined, option: string): Promise<s
 }
 
 async function copyBetween({ from, to }: CopyLocations, progress: Progress): Promise<CopyReport> {
-  const { checkDataLocation, isMissing, openDataLocation } =
-    await import("../data/data-locations.ts");
+  const { checkDataLocation, isMissing } = await import("../data/data-locations.ts");
   const { copyData } = await import("../commands/copy-data.ts");
   for (const [name, place] of Object.entries({ from, to })) {
     const problem = checkDataLocation(place);
     if (problem !== undefined) throw new Error(`--${name}: ${problem}`);
   }
   if (isMissing(from)) throw new Error(`--from: ${from.records} is no data folder`);
-  const world = { ...realEnvironment(quietLog) };
-  const fromName = [from.records, from.bytes].filter(Boolean).map(withoutPassword).join(" ");
-  return keepRunning(async () => {
-    const source = await openDataLocation(from, world);
-    try {
-      const target = await openDataLocation(to, world, source.dataKeys);
-      try {
-        return await copyData({ from: source, to: target, fromName, ...world, progress });
-      } finally {
-        await target.close();
-      }
-    } finally {
-      await source.close();
-    }
-  });
-}
-
-function withoutPassword(place: string | undefined): string {
-  return (place ?? "").replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
+  const names = [from.records, from.bytes ?? ""].filter((name) => name !== "");
+  const fromName = names.map(withoutPassword).join(" ");
+  return withLocation(from, (source) =>
+    withLocation(
+      to,
+      (target, world) => copyData({ from: source, to: target, fromName, ...world, progress }),
+      source.dataKeys,
+    ),
+  );
 }

@@ -37,8 +37,6 @@ export const doctorCommand = defineCommand({
       "problem. Changes nothing; the server may run. If it does, its clients are listed with " +
       "their versions, as far as its main process has seen them.",
   ],
-  arguments: [],
-  actions: {},
   options: {
     ...(Object.fromEntries(names.map((name) => [name, flags[name]])) as Record<FlagName, Option>),
     ...jsonOption,

@@ -6,7 +6,7 @@ import { realEnvironment } from "../host/world.ts";
 import type { DataKey } from "../store/encryption/keyring.ts";
 import { defineCommand, WrongUsage, type Options, type Values } from "./command.ts";
 import { jsonOption } from "./admin-client.ts";
-import { checkOptions, keepRunning, locationOf, quietLog, storeOptions } from "./with-stores.ts";
+import { checkOptions, locationOf, quietLog, storeOptions, withLocation } from "./with-stores.ts";
 
 const stored = ["status", "rotate", "add-data-key"] as const;
 
@@ -23,6 +23,9 @@ const keyOptions = {
   encryption: { ...storeOptions.encryption, actions: stored },
 } as const satisfies Options;
 
+/** `etagere encryption`: creates a master key, and changes the keys of encrypted data. The data keys,
+ *  which encrypt the data, are stored with it, encrypted (wrapped) with the master key: so a new
+ *  master key needs no data to be written again. */
 export const encryptionCommand = defineCommand({
   name: "encryption",
   summary: "create and change the keys of encrypted data",
@@ -31,7 +34,6 @@ export const encryptionCommand = defineCommand({
       "with it, encrypted with the master key. Without the master key the data is lost. Servers " +
       "may run meanwhile (docs/guides/encryption.md).",
   ],
-  arguments: [],
   actions: {
     "new-key": {
       arguments: [{ value: "FILE", kind: "file" }],
@@ -78,7 +80,7 @@ async function changeKeys(
   { location: folder, store, storeFile, encryption }: Values<typeof keyOptions>,
 ): Promise<readonly DataKey[]> {
   if (encryption === undefined) throw new WrongUsage("--encryption: the master key is required");
-  const { isMissing, openDataLocation } = await import("../data/data-locations.ts");
+  const { isMissing } = await import("../data/data-locations.ts");
   const { addDataKey, changeMasterKey } = await import("../store/encryption/keyring.ts");
   const options = await checkOptions({ location: folder, store, storeFile, encryption });
   const location = locationOf(options);
@@ -86,16 +88,10 @@ async function changeKeys(
   if (isMissing({ records, bytes: undefined })) throw new Error(`${location}: not a data folder`);
   const master = await readMasterKey(encryption);
   const next = action === "rotate" ? await readMasterKey(source) : master;
-  const world = realEnvironment(quietLog);
-  return keepRunning(async () => {
-    const bytes = options.store === undefined ? undefined : resolve(location);
-    const data = await openDataLocation({ records, bytes, encryption }, world);
-    try {
-      const keyring = { ...data, ...world, master };
-      if (action === "rotate") return await changeMasterKey(keyring, next);
-      return action === "status" ? (data.dataKeys ?? []) : await addDataKey(keyring);
-    } finally {
-      await data.close();
-    }
+  const bytes = options.store === undefined ? undefined : resolve(location);
+  return withLocation({ records, bytes, encryption }, async (data, world) => {
+    const keyring = { ...data, ...world, master };
+    if (action === "rotate") return changeMasterKey(keyring, next);
+    return action === "status" ? (data.dataKeys ?? []) : addDataKey(keyring);
   });
 }

@@ -29,8 +29,6 @@ export const envCommand = defineCommand({
       "authority if it was started with --https. They contain a secret. In sh: " +
       'eval "$(etagere env)"',
   ],
-  arguments: [],
-  actions: {},
   options: envOptions,
   exitCodes: ["the variables were printed", "no server responded or it issues no tokens"],
   example: "etagere env --shell powershell",

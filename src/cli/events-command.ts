@@ -69,7 +69,6 @@ export const eventsCommand = defineCommand({
     "Manages the event subscriptions of a running server.",
     "Those of --config can be paused and resumed; only the configuration changes them.",
   ],
-  arguments: [],
   actions: {
     list: {
       arguments: [{ ...accountWord, isOptional: true }],

@@ -24,8 +24,6 @@ export const exportCommand = defineCommand({
     "The archive of encrypted data is encrypted, too: with the master key of --archiveKey, or " +
       "with that of --encryption.",
   ],
-  arguments: [],
-  actions: {},
   options: {
     account: {
       kind: "name",

@@ -27,7 +27,6 @@ export const importCommand = defineCommand({
       help: "Azurite's data folder: __azurite_db_blob__.json, …",
     },
   ],
-  actions: {},
   options: {
     location: {
       kind: "folder",

@@ -21,7 +21,6 @@ export const loadCommand = defineCommand({
       "An account that does not exist is created, with new keys unless the archive has keys.",
   ],
   arguments: [{ value: "FILE", kind: "stream", help: "the archive; - for standard input" }],
-  actions: {},
   options: {
     as: {
       kind: "name",

@@ -9,8 +9,6 @@ export const loginCommand = defineCommand({
     "Prints a link to the explorer of a running server. If a login is required, the link " +
       "contains a token: it administers the server, works once, and expires after an hour.",
   ],
-  arguments: [],
-  actions: {},
   options: addressOptions,
   exitCodes: ["the link was printed", "no server responded, or it refused"],
   example: "etagere login --location data",

@@ -8,9 +8,6 @@ export const manualCommand = defineCommand({
   description: [
     "Prints the manual page in the format of man: all options of the server and all commands.",
   ],
-  arguments: [],
-  actions: {},
-  options: {},
   exitCodes: ["the page was printed"],
   example: "etagere manual > /usr/local/share/man/man1/etagere.1",
   run: async () => {

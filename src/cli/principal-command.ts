@@ -35,7 +35,6 @@ export const principalCommand = defineCommand({
     "Manages the principals and role assignments in the data store of a running server " +
       "(docs/IDENTITY.md). Those of --config are only listed.",
   ],
-  arguments: [],
   actions: {
     list: { arguments: [], help: "principals, then role assignments with their ids" },
     create: { arguments: [nameWord], help: "a principal with a random secret, which is printed" },

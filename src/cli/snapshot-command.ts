@@ -8,10 +8,12 @@ import {
   type ServerAddress,
 } from "./admin-client.ts";
 import { defineCommand, type Argument } from "./command.ts";
-import { encryptionOption, quietLog } from "./with-stores.ts";
+import { encryptionOption, withFolder } from "./with-stores.ts";
 
 const nameWord: Argument = { value: "NAME", kind: "name" };
 
+/** `etagere snapshot`: saves, restores, lists and deletes states of all accounts, for tests that
+ *  need the same data again and again. Calls the server if one runs, else opens the data folder. */
 export const snapshotCommand = defineCommand({
   name: "snapshot",
   summary: "save and restore the complete state of all accounts",
@@ -21,7 +23,6 @@ export const snapshotCommand = defineCommand({
       "proportion to what has changed since; it discards all later changes, and closes SMB " +
       "handles.",
   ],
-  arguments: [],
   actions: {
     save: {
       arguments: [nameWord],
@@ -71,22 +72,20 @@ async function onServer(
   return [];
 }
 
-/** Loads the modules of the store only if no server responds. */
+/** Loads the modules of the store only if no server responds. After a restore the next server adds
+ *  the records of configured accounts that the snapshot lacks. */
 async function onFolder(
   { action, name }: SnapshotAction,
-  options: { readonly location: string | undefined; readonly encryption: string | undefined },
+  { location = defaultLocation, encryption }: Parameters<typeof withFolder>[0],
 ): Promise<readonly ListedSnapshot[]> {
-  const { location = defaultLocation, encryption } = options;
-  const { snapshotsOfFolder } = await import("../controls/server-snapshots.ts");
-  const folder = await snapshotsOfFolder(resolve(location), quietLog, encryption);
-  const { snapshots } = folder;
-  try {
+  const { ServerSnapshots } = await import("../controls/server-snapshots.ts");
+  return withFolder({ location: resolve(location), encryption }, async ({ store }, world) => {
+    const onRestored = () => Promise.resolve();
+    const snapshots = new ServerSnapshots({ ...world, store, onRestored });
     if (action === "list") return snapshots.list();
     await snapshots[action](name);
     return [];
-  } finally {
-    await folder.close();
-  }
+  });
 }
 
 function textOf({ action, name }: SnapshotAction, found: readonly ListedSnapshot[]): string {

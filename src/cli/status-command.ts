@@ -42,8 +42,6 @@ export const statusCommand = defineCommand({
       "--location and --url: the server that uses .etagere, or else the one at the default " +
       "address.",
   ],
-  arguments: [],
-  actions: {},
   options: statusOptions,
   exitCodes: [
     "the status was printed, or the test passed",

@@ -9,9 +9,6 @@ export const tourCommand = defineCommand({
       "client libraries: ETags, leases, locks, message visibility, one file over REST and SMB. " +
       "Prints every request with its response. Uses no data folder.",
   ],
-  arguments: [],
-  actions: {},
-  options: {},
   exitCodes: ["all steps succeeded", "a step failed"],
   example: "etagere tour",
   run: async () => {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { DataLocation, OpenDataLocation } from "../data/data-locations.ts";
 import type { DataStores } from "../data/data-stores.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions, type Options, type ServerOptionInputs } from "../server/options.ts";
@@ -8,7 +9,9 @@ import { StartRefused } from "../host/refused.ts";
 import type { Log } from "../base/world.ts";
 import type { Options as CommandOptions } from "./command.ts";
 
-/** Values of the command line; undefined ones were not given. */
+/** What commands need that work on data directly, without a running server: their options, and
+ *  functions that open and close the data. Values are those of the command line; undefined ones were
+ *  not given. */
 type GivenOptions = {
   readonly [N in keyof ServerOptionInputs]?: ServerOptionInputs[N] | undefined;
 };
@@ -49,7 +52,8 @@ export function locationOf({ location }: Options): string {
   return resolve(location ?? defaultLocation);
 }
 
-/** Runs `work` with the stores that options name, without a server, then closes them. */
+/** Runs `work` with the stores that options name, and with the background tasks of a server, such as
+ *  the deletion of data that nothing refers to. Then closes the stores. */
 export async function withStores<T>(
   options: Options,
   work: (stores: DataStores, world: World) => Promise<T>,
@@ -59,12 +63,48 @@ export async function withStores<T>(
   const { store: storeUrl, content: contentUrl, encryption } = options;
   const places = { storeUrl, contentUrl, memoryBytesMax: undefined, encryption };
   const named = { location: locationOf(options), ...places };
+  return useAndClose(openDataStores({ ...named, ...world }), (stores) => work(stores, world));
+}
+
+/** Runs `work` with the records and contents of a location, without background tasks; then closes
+ *  them. `newKeys` are the data keys of a new location that is encrypted. */
+export async function withLocation<T>(
+  location: DataLocation,
+  work: (data: OpenDataLocation, world: World) => Promise<T>,
+  newKeys?: OpenDataLocation["dataKeys"],
+): Promise<T> {
+  const { openDataLocation } = await import("../data/data-locations.ts");
+  const world = realEnvironment(quietLog);
+  return useAndClose(openDataLocation(location, world, newKeys), (data) => work(data, world));
+}
+
+/** As `withLocation`, with the data folder of a server that is not running. Throws if the folder does
+ *  not exist, because opening it would create it. */
+export async function withFolder<T>(
+  { location = defaultLocation, encryption }: FolderValues,
+  work: (data: OpenDataLocation, world: World) => Promise<T>,
+): Promise<T> {
+  const { isMissing } = await import("../data/data-locations.ts");
+  const folder = { records: resolve(location), bytes: undefined, encryption };
+  if (isMissing(folder)) throw new Error(`${location}: not a data folder, and no server uses it`);
+  return withLocation(folder, work);
+}
+
+interface FolderValues {
+  readonly location: string | undefined;
+  readonly encryption: string | undefined;
+}
+
+function useAndClose<D extends { close(): Promise<void> }, T>(
+  opening: Promise<D>,
+  work: (data: D) => Promise<T>,
+): Promise<T> {
   return keepRunning(async () => {
-    const stores = await openDataStores({ ...named, ...world });
+    const data = await opening;
     try {
-      return await work(stores, world);
+      return await work(data);
     } finally {
-      await stores.close();
+      await data.close();
     }
   });
 }

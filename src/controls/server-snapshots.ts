@@ -2,9 +2,6 @@ import { formatIso } from "../base/dates.ts";
 import type { Log, Random } from "../base/world.ts";
 import { SnapshotError, type SavedStates } from "../store/saved-states/saved-states.ts";
 import type { Store } from "../store/store.ts";
-import { isMissing, openDataLocation } from "../data/data-locations.ts";
-import { realEnvironment } from "../host/world.ts";
-import { StartRefused } from "../host/refused.ts";
 
 /** A saved state of all accounts. `await using` deletes it at the end of its block. */
 export interface Snapshot extends AsyncDisposable {
@@ -113,27 +110,4 @@ function checkName(name: string): void {
 
 function notFound(name: string): SnapshotError {
   return new SnapshotError("SnapshotNotFound", `no snapshot "${name}"`);
-}
-
-interface FolderSnapshots {
-  readonly snapshots: ServerSnapshots;
-  close(): Promise<void>;
-}
-
-/** Opens the snapshots of a data folder that no server has to use. The next server adds the records
- *  of accounts that a restored snapshot lacks. */
-export async function snapshotsOfFolder(
-  location: string,
-  log: Log,
-  encryption?: string,
-): Promise<FolderSnapshots> {
-  const folder = { records: location, bytes: undefined, encryption };
-  if (isMissing(folder)) {
-    throw new StartRefused([`${location}: not a data folder, and no server uses it`]);
-  }
-  const world = realEnvironment(log);
-  const data = await openDataLocation(folder, world);
-  const onRestored = () => Promise.resolve();
-  const snapshots = new ServerSnapshots({ ...world, store: data.store, onRestored });
-  return { snapshots, close: () => data.close() };
 }

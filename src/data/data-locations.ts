@@ -16,7 +16,8 @@ export interface DataLocation {
   readonly encryption?: string | undefined;
 }
 
-interface OpenDataLocation {
+/** A location that is open, for a command. */
+export interface OpenDataLocation {
   readonly store: Store;
   /** The extents as they are stored. */
   readonly files: ExtentFiles;

@@ -4,7 +4,10 @@ import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import type { Options, Values } from "./command.ts";
 
-interface AdminCall {
+/** A call of the admin API of a running server. Most commands work through it; this file also has
+ *  the options with which they find the server, by its data folder or its URL, and the token that
+ *  authenticates them. */
+export interface AdminCall {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: object;
@@ -80,7 +83,8 @@ export const addressOptions = {
   },
 } as const satisfies Options;
 
-/** Option of commands that only read, for which a token on the command line may do. */
+/** Option of commands that only read. Other users of the machine can see a token on a command line;
+ *  commands that change something accept it in a file or a variable only. */
 export const tokenOption = {
   token: {
     kind: "text",
@@ -130,8 +134,9 @@ async function givenToken({ token, tokenFile }: AddressValues): Promise<string |
   return read.value;
 }
 
-/** Uses the server of the location if one responds, else the folder or the stores themselves:
- *  several processes may open them, so a server that starts meanwhile does no harm. */
+/** Calls `onServer` if a server of the location responds, else `onStore`, which opens the folder or
+ *  the stores itself. Several processes may open them at once, so a server that starts meanwhile
+ *  does no harm. */
 export async function onServerOrStore<T>(
   given: AddressValues,
   {

@@ -17,7 +17,8 @@ import type { Readable } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import { archivePath, archiveType, totalHeader } from "../admin/views/archives.ts";
 
-/** Options of `export` and `load` that choose the server or the store. */
+/** How `export` and `load` reach the accounts: through the admin API of a running server, or by
+ *  opening its stores. These are the options that choose. */
 export const archiveOptions = {
   ...addressOptions,
   ...storeOptions,
@@ -104,7 +105,7 @@ async function call(server: ServerAddress, { query, open }: ArchiveCall): Promis
   else headers[totalHeader] = "wanted";
   const method = open === undefined ? "GET" : "POST";
   const address = `${url}${archivePath}?${query.toString()}`;
-  // A connection of its own, which is not connected before it is used.
+  // A connection of its own: whether it gets connected decides whether there is a server.
   const sent = request(address, { method, headers, agent: false });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     let isConnected = false;

@@ -7,11 +7,11 @@ import { defineCommand } from "./command.ts";
 import { contentText, countText, sizeText, showProgress } from "./progress.ts";
 import { encryptionOption, quietLog } from "./with-stores.ts";
 
-/** Most problems that are printed; of the others only the number. */
-const shownMax = 50;
 const foundExitCode = 1;
 const notCheckedExitCode = 2;
 
+/** `etagere check`: verifies a data folder, also while servers use it, and prints what is damaged.
+ *  `commands/folder-check` does the work. */
 export const checkCommand = defineCommand({
   name: "check",
   summary: "verify the checksums, counts and references of a data folder",
@@ -44,6 +44,9 @@ export const checkCommand = defineCommand({
     };
   },
 });
+
+/** Most problems that are printed; of the others only the number. */
+const shownMax = 50;
 
 function describeReport(report: FolderReport): string {
   const { records, nodes, extents, bytesRead, bytesWithChecksum, problems, problemCount } = report;

@@ -5,7 +5,8 @@ import type { Options } from "./command.ts";
 import { serverHelp } from "./help.ts";
 import { commonOptions, splitWords } from "./parse-words.ts";
 
-/** What `etagere` without a command does. */
+/** What the words of a command line that begins with no command ask for: in most cases to serve. The
+ *  command line of all other commands is parsed by `parse-words.ts` alone. */
 export type ServerCommand =
   | { readonly run: "help" }
   | { readonly run: "version" }
@@ -37,7 +38,8 @@ export function parseCommandLine(words: readonly string[]): ServerCommand {
   };
 }
 
-/** A word may be a value after an option that takes none, or a command after an option. */
+/** The error for a word that is no option: it is a value after a switch, or a command after an
+ *  option. */
 function whyUnexpected(word: string): string {
   return isCommandName(word)
     ? "a command must come before all options"

@@ -1,3 +1,4 @@
+import { serviceNames } from "../protocol/names.ts";
 import { accountCommand } from "./account-command.ts";
 import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
@@ -15,13 +16,13 @@ import { loginCommand } from "./login-command.ts";
 import { manualCommand } from "./manual-command.ts";
 import { nearestName } from "./parse-words.ts";
 import { principalCommand } from "./principal-command.ts";
-import { serviceModeNames } from "./service-mode.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
 import { statusCommand } from "./status-command.ts";
 import { tourCommand } from "./tour-command.ts";
 
-/** All commands that are not the server, by name. Their help and parsing, docs/OPTIONS.md and
- *  whatever else describes the command line follow from it and from `serverOptions`. */
+/** All commands of `etagere NAME …`, by name; without a name, `etagere` serves. The command line is
+ *  parsed by this table and by `serverOptions`, and the help texts, the shell completion, the manual
+ *  page and docs/OPTIONS.md are made from both. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   [
     checkCommand,
@@ -48,7 +49,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
 /** All words that may be the first of a command line, and what each does. */
 export const firstWords: ReadonlyMap<string, string> = new Map([
   ...[...commands.values()].map(({ name, summary }) => [name, summary] as const),
-  ...serviceModeNames.map((name) => [name, `serve only the ${name} service`] as const),
+  ...serviceNames.map((name) => [name, `serve only the ${name} service`] as const),
   ["version", "print the version"] as const,
   ["help", "describe the server, or a command"] as const,
 ]);

@@ -1,3 +1,4 @@
+import { serviceNames } from "../protocol/names.ts";
 import {
   defineCommand,
   type Argument,
@@ -5,8 +6,9 @@ import {
   type Option,
   type Options,
 } from "./command.ts";
-import { serviceModeNames } from "./service-mode.ts";
 
+/** `etagere completion`: prints a script for the shell of the user, which completes commands,
+ *  options and their values. It is made from the declarations of all commands. */
 export const completionCommand = defineCommand({
   name: "completion",
   summary: "print the completion of bash, zsh or fish",
@@ -22,7 +24,7 @@ export const completionCommand = defineCommand({
   exitCodes: ["the script was printed", "no such shell"],
   example: "etagere completion bash > ~/.local/share/bash-completion/completions/etagere",
   run: async ({ words: [shell = ""] }) => {
-    // Not imported above: the table contains this command.
+    // Imported here, because `commands.ts` imports this file.
     const { commands, firstWords } = await import("./commands.ts");
     const { serverOptions } = await import("./command-line.ts");
     const table = { firstWords, serverOptions, commands: [...commands.values()] };
@@ -52,8 +54,10 @@ function valueWords({ kind, choices = [] }: Option | Argument): string {
   return "";
 }
 
-function isFile({ kind }: Option | Argument): boolean {
-  return kind === "file" || kind === "stream";
+/** Whether a value is the path of a file or of a folder; undefined if it is no path. */
+function pathKindOf({ kind }: Option | Argument): "file" | "folder" | undefined {
+  if (kind === "stream") return "file";
+  return kind === "file" || kind === "folder" ? kind : undefined;
 }
 
 function optionWords(options: Options): readonly string[] {
@@ -74,13 +78,13 @@ function nextWords({ actions, arguments: [first] }: Command): string {
 
 function bashScript({ firstWords, serverOptions, commands }: CommandTable): string {
   const cases = [
-    bashCase(["", ...serviceModeNames].map((name) => `"${name}"`).join("|"), serverOptions, ""),
+    bashCase(["", ...serviceNames].map((name) => `"${name}"`).join("|"), serverOptions, ""),
     ...commands.map((command) =>
       bashCase(
         command.name,
         { ...command.options, help: { kind: "switch", short: "h", help: "" } },
         nextWords(command),
-        pathKindOf(command),
+        pathsOf(command),
       ),
     ),
   ];
@@ -105,9 +109,9 @@ complete -F _etagere etagere
 }
 
 /** Whether the arguments of a command are files or folders. */
-function pathKindOf({ arguments: words }: Command): "file" | "folder" | undefined {
-  if (words.some(isFile)) return "file";
-  return words.some(({ kind }) => kind === "folder") ? "folder" : undefined;
+function pathsOf({ arguments: words }: Command): "file" | "folder" | undefined {
+  const kinds = words.map(pathKindOf);
+  return kinds.find((kind) => kind === "file") ?? kinds.find((kind) => kind !== undefined);
 }
 
 function bashCase(
@@ -120,8 +124,7 @@ function bashCase(
     .filter(([, { kind }]) => kind !== "switch")
     .map(([name, option]) => {
       const words = valueWords(option);
-      const kind = isFile(option) ? "file" : option.kind === "folder" ? "folder" : "value";
-      const effect = words === "" ? `kind=${kind}` : `words="${words}"`;
+      const effect = words === "" ? `kind=${pathKindOf(option) ?? "value"}` : `words="${words}"`;
       return `        ${spellings(name, option)}) ${effect} ;;`;
     });
   const others = [next, ...optionWords(options)].join(" ").trim();
@@ -144,7 +147,7 @@ function zshScript({ firstWords, serverOptions, commands }: CommandTable): strin
       const rest = next === "" ? "'*:file:_files'" : quoted(`1:word:(${next})`);
       return `    ${command.name}) _arguments ${zshOptions(command.options)} ${rest} ;;`;
     }),
-    `    ${serviceModeNames.join("|")}) _arguments ${zshOptions(serverOptions)} ;;`,
+    `    ${serviceNames.join("|")}) _arguments ${zshOptions(serverOptions)} ;;`,
   ];
   return `#compdef etagere
 # Completion of etagere for zsh, from "etagere completion zsh".
@@ -174,13 +177,9 @@ function zshOptions(options: Options): string {
     .flatMap(([name, option]) => {
       const help = option.help.replace(/[[\]:]/g, (character) => `\\${character}`);
       const words = valueWords(option);
-      const action = isFile(option)
-        ? "_files"
-        : option.kind === "folder"
-          ? "_files -/"
-          : words === ""
-            ? " "
-            : `(${words})`;
+      const path = pathKindOf(option);
+      const files = path === "file" ? "_files" : "_files -/";
+      const action = path === undefined ? (words === "" ? " " : `(${words})`) : files;
       const value = option.kind === "switch" ? "" : `:${option.value ?? "value"}:${action}`;
       const short = option.short === undefined ? [] : [`-${option.short}`];
       return [`--${name}`, ...short].map((word) => quoted(`${word}[${help}]${value}`));
@@ -205,9 +204,7 @@ function fishScript({ firstWords, serverOptions, commands }: CommandTable): stri
       const next = nextWords(command);
       return [
         ...(next === "" ? [] : [`complete -c etagere -n ${seen} -a ${quoted(next)}`]),
-        ...(command.arguments.some((each) => isFile(each) || each.kind === "folder")
-          ? [`complete -c etagere -n ${seen} -F`]
-          : []),
+        ...(pathsOf(command) === undefined ? [] : [`complete -c etagere -n ${seen} -F`]),
         ...fishOptions(command.options, seen),
       ];
     }),
@@ -219,13 +216,9 @@ function fishOptions(options: Options, condition: string): readonly string[] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short === undefined ? "" : ` -s ${option.short}`;
     const words = valueWords(option);
-    const isPath = isFile(option) || option.kind === "folder";
-    const value =
-      option.kind === "switch"
-        ? ""
-        : isPath
-          ? " -r -F"
-          : ` -x${words === "" ? "" : ` -a ${quoted(words)}`}`;
+    const others = ` -x${words === "" ? "" : ` -a ${quoted(words)}`}`;
+    const taken = pathKindOf(option) === undefined ? others : " -r -F";
+    const value = option.kind === "switch" ? "" : taken;
     const help = quoted(option.help);
     return `complete -c etagere -n ${condition} -l ${name}${short}${value} -d ${help}`;
   });

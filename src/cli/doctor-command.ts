@@ -4,13 +4,19 @@ import { readVersion } from "../host/version.ts";
 import { realEnvironment } from "../host/world.ts";
 import { findServer, jsonOption } from "./admin-client.ts";
 import { defineCommand, type Option } from "./command.ts";
-import { checkFolder, checkClock, checkOpenFiles, checkPorts } from "./doctor/check-machine.ts";
+import {
+  checkFolder,
+  checkClock,
+  checkOpenFiles,
+  checkPorts,
+  endpointNames,
+} from "./doctor/check-machine.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
 
-const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
-
-/** The options of the server that the checks depend on. */
+/** The options of the server that the checks of `etagere doctor` depend on. The command examines the
+ *  machine and the places where a server with these options would store its data, before or while
+ *  the server runs. */
 const names: readonly FlagName[] = [
   "location",
   "store",
@@ -51,7 +57,8 @@ export const doctorCommand = defineCommand({
   },
 });
 
-/** Ports as numbers; a text that is none is kept for the message. */
+/** The given options, with ports as numbers. A text that is no number is kept, because the message
+ *  of the check quotes it. */
 function inputsOf(given: Readonly<Record<string, unknown>>): ServerOptionInputs {
   const read = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];

@@ -1,6 +1,8 @@
 import { addressOptions, callAdmin, requireServer, tokenOption } from "./admin-client.ts";
 import { defineCommand, type Options, type Values } from "./command.ts";
 
+/** `etagere env`: prints the environment variables with which Azure's client libraries get tokens
+ *  from a running server, instead of from Microsoft Entra ID. */
 const envOptions = {
   ...addressOptions,
   ...tokenOption,
@@ -35,7 +37,8 @@ export const envCommand = defineCommand({
   run: async ({ options }) => ({ text: await environmentOf(options) }),
 });
 
-/** Printed beside variables of the certificate authority alone. */
+/** Printed on standard error if a server issues tokens to configured principals only: the variables
+ *  are then just those of its certificate authority. */
 const noManagedIdentity =
   "this server has no managed identity: configure one, or use --principal NAME (docs/IDENTITY.md)";
 

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { SubscriptionView } from "../admin/views/subscriptions.ts";
 import {
   adminHeaders,
   requireServer,
@@ -8,7 +9,6 @@ import {
   messageIn,
   type ServerAddress,
 } from "./admin-client.ts";
-import type { SubscriptionRow } from "./status-command.ts";
 import { defineCommand, type Argument, type Options, type Values } from "./command.ts";
 
 const accountWord: Argument = { value: "ACCOUNT", kind: "name" };
@@ -62,6 +62,8 @@ const eventOptions = {
   },
 } as const satisfies Options;
 
+/** `etagere events`: manages the event subscriptions of a running server, through its admin API. A
+ *  subscription delivers events about changed blobs and files to a queue or a webhook. */
 export const eventsCommand = defineCommand({
   name: "events",
   summary: "subscribe queues and webhooks to the changes of an account",
@@ -104,26 +106,26 @@ export const eventsCommand = defineCommand({
   },
   exitCodes: ["done", "not done"],
   example: "etagere events create devstoreaccount1 to-queue --queue events",
-  run: async ({ action, words: [ofAccount = "", named = ""], options }) => {
-    const command = { action, account: ofAccount, name: named, options };
+  run: async ({ action, words: [account = "", name = ""], options }) => {
     const server = await requireServer(options);
-    return { text: await (action === "tail" ? tail(server, command) : run(server, command)) };
+    if (action === "tail") return { text: await tail(server, account, options.after) };
+    return { text: await run(server, { action, account, name, options }) };
   },
 });
 
 const path = "/admin/v1/subscriptions";
 
-type EventsOptions = Values<typeof eventOptions> & { readonly json: boolean };
-
-interface EventsCommand {
-  readonly action: "list" | "show" | "create" | "pause" | "resume" | "delete" | "tail";
+interface EventsCall {
+  readonly action: "list" | "show" | "create" | "pause" | "resume" | "delete";
   readonly account: string;
   readonly name: string;
-  readonly options: EventsOptions;
+  readonly options: Values<typeof eventOptions> & { readonly json: boolean };
 }
 
-async function run(server: ServerAddress, command: EventsCommand): Promise<string> {
-  const { action, account, name, options } = command;
+async function run(
+  server: ServerAddress,
+  { action, account, name, options }: EventsCall,
+): Promise<string> {
   const own = `${path}/${encodeURIComponent(account)}/${encodeURIComponent(name)}`;
   if (action === "delete") {
     await callAdmin(server, { method: "DELETE", path: own });
@@ -137,7 +139,7 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
   if (action === "list") {
     const query = account === "" ? "" : `?account=${encodeURIComponent(account)}`;
     const listed = (await callAdmin(server, { method: "GET", path: path + query })) as {
-      readonly subscriptions: readonly SubscriptionRow[];
+      readonly subscriptions: readonly SubscriptionView[];
     };
     if (options.json) return `${JSON.stringify(listed)}\n`;
     if (listed.subscriptions.length === 0) return "no subscriptions\n";
@@ -149,18 +151,23 @@ async function run(server: ServerAddress, command: EventsCommand): Promise<strin
   return `${JSON.stringify(answer, undefined, options.json ? undefined : 2)}\n`;
 }
 
-function lineOf(row: SubscriptionRow): string {
-  const { account, name, destination, backlog, retries } = row;
-  const lost = row.deadLettered + row.dropped + row.missed;
+function lineOf(row: SubscriptionView): string {
+  const { account, name, destination, backlog, retries = 0, delivered = 0 } = row;
   const absent = row.absentSince === undefined ? "" : "not in the configuration, ";
   const stopped = `${absent}${row.isPaused ? "paused, " : ""}`;
   const waiting = `${stopped}backlog ${backlog}, retries ${retries}`;
-  const counts = `${waiting}, delivered ${row.delivered}, not delivered ${lost}`;
-  return `${`${account}/${name}`.padEnd(32)} ${destination.queue ?? destination.url}  ${counts}`;
+  const counts = `${waiting}, delivered ${delivered}, not delivered ${lostEvents(row)}`;
+  const target = "queue" in destination ? destination.queue : destination.url;
+  return `${`${account}/${name}`.padEnd(32)} ${target}  ${counts}`;
+}
+
+/** Events that were not delivered and never will be. */
+export function lostEvents({ deadLettered = 0, dropped = 0, missed = 0 }: SubscriptionView) {
+  return deadLettered + dropped + missed;
 }
 
 /** The definition of the options or of a file. The server validates it. */
-async function definitionOf(options: EventsOptions): Promise<object> {
+async function definitionOf(options: EventsCall["options"]): Promise<object> {
   const { file, webhook, secretFile, types } = options;
   const isSent = webhook !== undefined;
   if (!isSent && secretFile !== undefined) throw new Error("--secretFile requires --webhook");
@@ -185,8 +192,7 @@ async function definitionOf(options: EventsOptions): Promise<object> {
 }
 
 /** Prints events until the process or the server is ended. */
-async function tail(server: ServerAddress, { account, options }: EventsCommand): Promise<string> {
-  const after = options.after ?? "now";
+async function tail(server: ServerAddress, account: string, after = "now"): Promise<string> {
   const query = `account=${encodeURIComponent(account)}&after=${encodeURIComponent(after)}`;
   const headers = adminHeaders(server);
   const response = await fetch(`${server.url}/admin/v1/events?${query}`, { headers });

@@ -6,13 +6,15 @@ import { realEnvironment } from "../host/world.ts";
 import type { Progress } from "../commands/progress.ts";
 import { ArchiveRefused } from "../host/refused.ts";
 import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
-import type { ServerArchives } from "../commands/archive/server-archives.ts";
 import { accessArchives, archiveOptions, requestExport } from "./archive-access.ts";
 import type { ServerAddress } from "./admin-client.ts";
 import { defineCommand } from "./command.ts";
 import { quietLog } from "./with-stores.ts";
 import { contentText, countText, sizeText, showProgress } from "./progress.ts";
 
+/** `etagere export`: writes an archive, a file with one state of accounts that `etagere load` reads
+ *  on every engine (docs/ARCHIVE.md). The archive comes from the running server, or from the stores
+ *  themselves, and is encrypted here: a server sends it as plain text. */
 export const exportCommand = defineCommand({
   name: "export",
   summary: "write accounts with all their data to an archive",
@@ -93,6 +95,7 @@ async function archiveKeyOf(options: {
   return { master, mayBePlain: plain || master !== undefined };
 }
 
+/** What is exported. */
 interface Wanted extends Pick<ArchiveKey, "mayBePlain"> {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
@@ -113,7 +116,11 @@ async function exportTo(
   return accessArchives(options, {
     mayCreate: false,
     onServer: (server) => fromServer(server, wanted, measured),
-    onStore: (archives) => fromStore(archives, wanted, measured),
+    onStore: (archives) => {
+      const onTotal = (bytes: number): void => begin(wanted.progress, bytes);
+      const { accounts, withKeys } = wanted;
+      return archives.export({ accounts, withKeys, sink: measured, onTotal });
+    },
   });
 }
 
@@ -123,14 +130,6 @@ const notPlain =
 
 function begin(progress: Progress, bytes: number | undefined): void {
   progress.begin({ what: "exporting", total: { bytes } });
-}
-
-function fromStore(
-  archives: ServerArchives,
-  { progress, accounts, withKeys }: Wanted,
-  sink: ArchiveSink,
-): Promise<ExportReport> {
-  return archives.export({ accounts, withKeys, sink, onTotal: (bytes) => begin(progress, bytes) });
 }
 
 async function fromServer(

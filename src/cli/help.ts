@@ -2,10 +2,11 @@ import type { Argument, Command, Declaration, Option, Options } from "./command.
 import { commonOptions } from "./parse-words.ts";
 
 const columnsMax = 100;
-/** The help of a longer name begins in the next line. */
 const leftColumnsMax = 37;
 
-/** `etagere NAME --help`. */
+/** The text of `etagere NAME --help`. All texts of this file are made from the declarations of
+ *  commands: two columns, names on the left and what they mean on the right. A name of more than 37
+ *  columns has its meaning in the next line. */
 export function commandHelp(declared: Declaration): string {
   const { description, notes = [], actions, options, exitCodes, example } = declared;
   const rows = [
@@ -31,7 +32,7 @@ export function commandHelp(declared: Declaration): string {
   return `usage: ${usageLine(declared)}\n\n${shown.join("\n\n")}\n`;
 }
 
-/** The message for words that cannot be parsed. */
+/** What a command prints on standard error if the words after its name cannot be parsed. */
 export function usageError(declared: Declaration, problems: readonly string[]): string {
   return [
     ...problems.map((problem) => `etagere ${declared.name}: ${problem}`),
@@ -83,7 +84,8 @@ function optionRows(
   });
 }
 
-/** Options of some actions name them first. */
+/** The help of an option that only some actions of the command accept, as `create: …`, names these
+ *  actions first. */
 function describe({ actions, help }: Option): string {
   return actions === undefined ? help : `${actions.join(", ")}: ${help}`;
 }
@@ -122,7 +124,7 @@ interface ServerHelp {
   readonly defaults: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** `etagere --help`. */
+/** The text of `etagere --help`. */
 export function serverHelp({ commands, options, defaults }: ServerHelp): string {
   const rows = [...commands].map(({ name, summary }) => ({ left: name, right: summary }));
   return [

@@ -10,6 +10,8 @@ import { defineCommand } from "./command.ts";
 import { showProgress } from "./progress.ts";
 import { checkOptions, encryptionOption, locationOf, withStores } from "./with-stores.ts";
 
+/** `etagere import`: takes over the data of Azurite, Microsoft's emulator, from its data folder.
+ *  `commands/azurite-import` does the work. */
 export const importCommand = defineCommand({
   name: "import",
   summary: "import an Azurite data folder",

@@ -9,6 +9,8 @@ import { accessArchives, archiveOptions, sendArchive } from "./archive-access.ts
 import { defineCommand } from "./command.ts";
 import { contentText, countText, showProgress } from "./progress.ts";
 
+/** `etagere load`: loads an archive that `etagere export` has written, through the admin API of a
+ *  running server, or into the stores themselves. */
 export const loadCommand = defineCommand({
   name: "load",
   summary: "load an archive of accounts into a server or data folder",

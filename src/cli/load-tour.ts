@@ -1,3 +1,4 @@
+/** The module that the build makes of `examples/tour`. */
 interface Tour {
   /** Runs all steps and prints them; returns the exit code. */
   readonly printTour: () => Promise<number>;

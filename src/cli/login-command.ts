@@ -2,6 +2,8 @@ import type { LoginLink } from "../admin/api-types.ts";
 import { addressOptions, callAdmin, requireServer, type ServerAddress } from "./admin-client.ts";
 import { defineCommand } from "./command.ts";
 
+/** `etagere login`: prints a link with which the explorer, the web page of a server, opens without
+ *  asking for a token. */
 export const loginCommand = defineCommand({
   name: "login",
   summary: "print a link that opens the explorer",
@@ -24,8 +26,9 @@ async function explorerLink(server: ServerAddress): Promise<string> {
   return link === undefined ? `${server.url}/` : `${server.url}/#login=${link}`;
 }
 
-/** Runs a change of a server. If the explorer requires a login since then, the result has a link:
- *  the page of a browser that has it open can no longer load anything. */
+/** Runs a change of a server: the creation of the first account with a secret key makes the explorer
+ *  require a login from then on. The result then has a link that logs in, because a page that is
+ *  open in a browser can no longer load anything. */
 export async function withLoginLink<T extends object>(
   server: ServerAddress,
   change: () => Promise<T>,

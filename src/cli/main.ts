@@ -1,3 +1,4 @@
 import { runCommandLine } from "./run-command-line.ts";
 
+/** The program `etagere` of the npm package. */
 await runCommandLine(process.argv);

@@ -2,6 +2,8 @@ import { readVersion } from "../host/version.ts";
 import { defineCommand, type Command, type Options } from "./command.ts";
 import { argumentWord, usageLine } from "./help.ts";
 
+/** `etagere manual`: prints the manual page for `man`, made from the declarations of all commands
+ *  and from the options of the server. Packages install it as etagere.1. */
 export const manualCommand = defineCommand({
   name: "manual",
   summary: "print the manual page",
@@ -11,7 +13,7 @@ export const manualCommand = defineCommand({
   exitCodes: ["the page was printed"],
   example: "etagere manual > /usr/local/share/man/man1/etagere.1",
   run: async () => {
-    // Not imported above: the table contains this command.
+    // Imported here, because `commands.ts` imports this file.
     const { commands } = await import("./commands.ts");
     const { serverOptions } = await import("./command-line.ts");
     return { text: manualPage([...commands.values()], serverOptions) };

@@ -2,7 +2,9 @@ import type { Argument, Declaration, Option, Options } from "./command.ts";
 
 type Value = string | boolean | readonly string[];
 
-/** The words of a command line, assigned to options. */
+/** The words of a command line, assigned to options. This file parses words by a declaration, for
+ *  the server (`splitWords`) and for every other command (`readWords`), and finds the name that a
+ *  mistyped word probably means. */
 interface SplitWords {
   readonly values: Readonly<Record<string, Value>>;
   /** Words that belong to no option. */

@@ -5,7 +5,7 @@ import {
   callAdmin,
   jsonOption,
   requireServer,
-  type ServerAddress,
+  type AdminCall,
 } from "./admin-client.ts";
 import { defineCommand, type Argument, type Options, type Values } from "./command.ts";
 
@@ -28,6 +28,8 @@ const principalOptions = {
   share: { kind: "name", value: "NAME", actions: assign, help: "only in this share" },
 } as const satisfies Options;
 
+/** `etagere principal`: manages the principals (users and applications) and role assignments that a
+ *  running server stores, through its admin API. */
 export const principalCommand = defineCommand({
   name: "principal",
   summary: "create, change and delete principals, and assign roles to them",
@@ -49,9 +51,10 @@ export const principalCommand = defineCommand({
   options: { ...principalOptions, ...jsonOption },
   exitCodes: ["done", "not done"],
   example: "etagere principal create importer",
-  run: async ({ action, words: [named = "", role = ""], options }) => {
-    const server = await requireServer(options);
-    const answer = await run(server, { action, named, role, options });
+  run: async ({ action, words, options }) => {
+    const [named = ""] = words;
+    const call = await callOf(action, words, options);
+    const answer = await callAdmin(await requireServer(options), call);
     return { report: answer ?? {}, text: `${printed(action, named, answer)}\n` };
   },
 });
@@ -60,46 +63,42 @@ type PrincipalOptions = Values<typeof principalOptions>;
 
 type Action = "list" | "create" | "change" | "delete" | "assign" | "unassign";
 
-interface PrincipalCall {
-  readonly action: Action;
-  /** The principal, or the id of a role assignment. */
-  readonly named: string;
-  readonly role: string;
-  readonly options: PrincipalOptions;
-}
-
 const base = "/admin/v1";
 
-async function run(
-  server: ServerAddress,
-  { action, named, role, options }: PrincipalCall,
-): Promise<unknown> {
+/** The call that carries out an action. The first word is the name of a principal, or the id of a
+ *  role assignment. */
+async function callOf(
+  action: Action,
+  [named = "", role = ""]: readonly string[],
+  options: PrincipalOptions,
+): Promise<AdminCall> {
   const principals = `${base}/principals`;
   const own = `${principals}/${encodeURIComponent(named)}`;
   switch (action) {
     case "list":
-      return callAdmin(server, { method: "GET", path: `${base}/identity` });
+      return { method: "GET", path: `${base}/identity` };
     case "create": {
       const given = await fieldsOf(options);
       const newSecret = !("secret" in given);
       const body = { name: named, objectId: options.objectId, ...given, newSecret };
-      return callAdmin(server, { method: "POST", path: principals, body });
+      return { method: "POST", path: principals, body };
     }
     case "change": {
       const body = { ...(await fieldsOf(options)), newSecret: options.newSecret };
-      return callAdmin(server, { method: "PATCH", path: own, body });
+      return { method: "PATCH", path: own, body };
     }
     case "delete":
-      return callAdmin(server, { method: "DELETE", path: own });
+      return { method: "DELETE", path: own };
     case "assign": {
       const { account, container, queue, table, share } = options;
       const body = { principal: named, role, account, container, queue, table, share };
-      return callAdmin(server, { method: "POST", path: `${base}/role-assignments`, body });
+      return { method: "POST", path: `${base}/role-assignments`, body };
     }
-    case "unassign": {
-      const path = `${base}/role-assignments/${encodeURIComponent(named)}`;
-      return callAdmin(server, { method: "DELETE", path });
-    }
+    case "unassign":
+      return {
+        method: "DELETE",
+        path: `${base}/role-assignments/${encodeURIComponent(named)}`,
+      };
   }
 }
 

@@ -9,6 +9,8 @@ import type {
   SmbView,
 } from "../admin/api-types.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
+import type { MessagesView } from "../admin/views/messages.ts";
+import type { SubscriptionView } from "../admin/views/subscriptions.ts";
 import {
   addressOptions,
   callAdmin,
@@ -17,8 +19,11 @@ import {
   type ServerAddress,
 } from "./admin-client.ts";
 import { defineCommand, type Options } from "./command.ts";
+import { lostEvents } from "./events-command.ts";
 import { columnsOf } from "./progress.ts";
 
+/** The options of `etagere status`, which prints what clients of a running server hold and wait for,
+ *  and its load, once or again and again. Health checks of containers use `--ready`. */
 const columnsDefault = 120;
 /** Width of pipes and files, which have none. */
 const columnsUnlimited = 10_000;
@@ -218,7 +223,8 @@ function letters(rights: readonly string[]): string {
 
 const messageHead = ["STATE", "VISIBLE IN", "DEQUEUED", "ID", "QUEUE"];
 
-function messageRow({ state, secondsLeft, dequeueCount, id, account, queue }: MessageRow): Row {
+function messageRow(message: MessagesView["messages"][number]): Row {
+  const { state, secondsLeft, dequeueCount, id, account, queue } = message;
   return [state, `${secondsLeft.toFixed(0)} s`, String(dequeueCount), id, `${account}/${queue}`];
 }
 
@@ -232,15 +238,14 @@ const subscriptionHead = [
 ];
 
 /** Without subscriptions there is no section: most servers have none. */
-function subscriptionSection(rows: readonly SubscriptionRow[]): readonly string[] {
+function subscriptionSection(rows: readonly SubscriptionView[]): readonly string[] {
   if (rows.length === 0) return [];
   return [section("Event subscriptions", subscriptionHead, rows.map(subscriptionRow), false)];
 }
 
-function subscriptionRow(row: SubscriptionRow): Row {
-  const { account, name, backlog, isBacklogCut, retries, delivered, failures } = row;
-  const lost = row.deadLettered + row.dropped + row.missed;
-  const counts = [retries, delivered, lost].map(String);
+function subscriptionRow(row: SubscriptionView): Row {
+  const { account, name, backlog, isBacklogCut, retries = 0, delivered = 0, failures } = row;
+  const counts = [retries, delivered, lostEvents(row)].map(String);
   const shown = `${backlog}${isBacklogCut ? "+" : ""}`;
   const stopped = row.isPaused ? "paused" : row.absentSince && "not in the configuration";
   const failure = stopped ?? failures[0]?.reason ?? "-";
@@ -281,36 +286,9 @@ interface StatusReport {
   readonly health: Health & Pick<FigureSample, "workers" | "auditLostLines">;
   readonly leases: LeasesView;
   readonly smb: SmbView;
-  readonly messages: { readonly messages: readonly MessageRow[]; readonly truncated: boolean };
+  readonly messages: MessagesView;
   /** Undefined if the server is of an earlier release. */
-  readonly subscriptions?: { readonly subscriptions: readonly SubscriptionRow[] };
-}
-
-/** The fields of a subscription that commands show. */
-export interface SubscriptionRow {
-  readonly account: string;
-  readonly name: string;
-  readonly destination: { readonly queue?: string; readonly url?: string };
-  readonly isPaused: boolean;
-  readonly absentSince?: string;
-  readonly backlog: number;
-  readonly isBacklogCut: boolean;
-  readonly retries: number;
-  readonly delivered: number;
-  readonly deadLettered: number;
-  readonly dropped: number;
-  readonly missed: number;
-  readonly failures: readonly { readonly reason: string }[];
-}
-
-/** The fields of a message in flight that are shown. */
-interface MessageRow {
-  readonly account: string;
-  readonly queue: string;
-  readonly id: string;
-  readonly state: string;
-  readonly dequeueCount: number;
-  readonly secondsLeft: number;
+  readonly subscriptions?: { readonly subscriptions: readonly SubscriptionView[] };
 }
 
 const timeoutMilliseconds = 10_000;

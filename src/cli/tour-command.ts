@@ -1,6 +1,7 @@
 import { loadTour } from "./load-tour.ts";
 import { defineCommand } from "./command.ts";
 
+/** `etagere tour`: runs `examples/tour`, a demonstration for those who evaluate the server. */
 export const tourCommand = defineCommand({
   name: "tour",
   summary: "demonstrate the concurrency guarantees",

@@ -73,7 +73,10 @@ function checkName(name: string, pattern: RegExp): Result<undefined> {
   return pattern.test(name) ? passed : fail("InvalidResourceName");
 }
 
-export type ServiceName = "blob" | "queue" | "table" | "file";
+/** The services of a storage account. */
+export const serviceNames = ["blob", "queue", "table", "file"] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
 
 /** Decodes percent-encoded text; undefined if it is malformed. */
 export function decodePercent(text: string): string | undefined {

@@ -18,6 +18,8 @@ import type { Route } from "../routes.ts";
 import { Names } from "./names.ts";
 import { readRecords } from "./pages.ts";
 
+/** The messages that are invisible now: dequeued by a client that has not deleted them yet (in
+ *  flight), or put with a delay. */
 const pageDefault = 200;
 const pageMax = 1000;
 const previewUnitsMax = 120;
@@ -41,7 +43,7 @@ async function list(request: CheckedRequest): Promise<AdminResponse> {
   if (account !== null && request.accounts.get(account) === undefined) return noAccount(account);
   return readRecords(context, async (records) => {
     const { now } = records;
-    const found: object[] = [];
+    const found: MessageInFlight[] = [];
     for await (const each of wantedQueues(records, account, queue)) {
       if (!sees({ service: "queue", account: each.account, name: each.queue })) continue;
       const visible = messagesVisibleBetween(records, each.id, { from: now, limit: limit + 1 });
@@ -49,9 +51,21 @@ async function list(request: CheckedRequest): Promise<AdminResponse> {
       if (found.length > limit) break;
     }
     const truncated = found.length > limit;
-    return json({ now: formatIso(now), messages: found.slice(0, limit), truncated });
+    const shown = found.slice(0, limit);
+    return json({ now: formatIso(now), messages: shown, truncated } satisfies MessagesView);
   });
 }
+
+/** The response of `/admin/v1/messages`. */
+export interface MessagesView {
+  readonly now: string;
+  readonly messages: readonly MessageInFlight[];
+  /** Whether there are more. */
+  readonly truncated: boolean;
+}
+
+/** A message that is invisible until `visibleAt`. */
+export type MessageInFlight = ReturnType<typeof renderMessage>;
 
 export interface QueueTarget {
   readonly account: string;
@@ -138,13 +152,13 @@ function renderMessage(
   { account, queue }: QueueTarget,
   { id, message }: StoredMessage,
   now: Ticks,
-): object {
+) {
   const { inserted, expires, visibleAt, dequeueCount, text } = message;
   return {
     account,
     queue,
     id,
-    state: dequeueCount === 0 ? "delayed" : "in-flight",
+    state: dequeueCount === 0 ? ("delayed" as const) : ("in-flight" as const),
     dequeueCount,
     insertedAt: formatIso(inserted),
     expiresAt: momentOrNever(expires),

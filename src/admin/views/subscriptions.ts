@@ -1,9 +1,12 @@
 import { formatIso } from "../../base/dates.ts";
-import { inputOf } from "../../account/parse-subscription.ts";
+import { inputOf, type SubscriptionInput } from "../../account/parse-subscription.ts";
 import type {
+  DeliveryFailure,
+  QueueDestination,
   Subscription,
   SubscriptionKey,
   SubscriptionState,
+  WebhookDestination,
 } from "../../account/subscription.ts";
 import { subscriptionAction } from "../../protocol/roles/role.ts";
 import {
@@ -194,9 +197,42 @@ function noSubscription(name: string): AdminResponse {
   return refuse(404, "SubscriptionNotFound", `no subscription ${JSON.stringify(name)}`);
 }
 
+/** Undefined for a moment while the subscription is being deleted. */
+type Progress = {
+  readonly [N in "retries" | "delivered" | "failed" | "deadLettered" | "dropped" | "missed"]?:
+    | SubscriptionState[N]
+    | undefined;
+};
+
+/** A subscription to the event log of an account, with its progress. */
+export interface SubscriptionView extends Omit<SubscriptionInput, "destination">, Progress {
+  readonly account: string;
+  readonly name: string;
+  readonly source: "configured" | "stored";
+  readonly createdAt: string;
+  /** Since when the configuration no longer contains it; nothing is delivered. */
+  readonly absentSince?: string;
+  readonly destination: QueueDestination | WebhookView;
+  readonly isPaused: boolean;
+  readonly backlog: number;
+  /** Whether more events wait than are counted. */
+  readonly isBacklogCut: boolean;
+  readonly failures: readonly (Omit<DeliveryFailure, "at"> & { readonly at: string })[];
+}
+
+export interface WebhookView extends Omit<WebhookDestination, "secret"> {
+  readonly isSigned: boolean;
+}
+
 /** A subscription with its progress, without its secret and the query of its URL, which often
  *  contains a key. */
-function renderSubscription({ account, name, record, state, backlog }: SubscriptionStatus): object {
+function renderSubscription({
+  account,
+  name,
+  record,
+  state,
+  backlog,
+}: SubscriptionStatus): SubscriptionView {
   const { createdAt, absentSince, isConfigured = false } = record;
   const progress: Partial<SubscriptionState> = state ?? {};
   const { failures = [], isPaused, retries, delivered, failed } = progress;
@@ -222,7 +258,9 @@ function renderSubscription({ account, name, record, state, backlog }: Subscript
   };
 }
 
-function renderDestination(destination: Subscription["destination"]): object {
+function renderDestination(
+  destination: Subscription["destination"],
+): SubscriptionView["destination"] {
   if (destination.type === "queue") return destination;
   const { type, url, schema, secret } = destination;
   const { origin, pathname, searchParams } = new URL(url);

@@ -11,7 +11,8 @@ import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
 import { ok, problem, type Finding } from "./finding.ts";
 
-/** The result of asking a database for its clock and its keys. */
+/** What `etagere doctor` has learned from a database: checks of stored data are in this file,
+ *  namely of the database, the bucket and the encryption. */
 interface DatabaseFacts {
   readonly finding: Finding;
   /** Its clock; undefined if it could not be reached. */
@@ -37,7 +38,7 @@ export async function checkDatabase(url: string): Promise<DatabaseFacts> {
     connectionTimeoutMillis: connectMillisecondsMax,
     query_timeout: connectMillisecondsMax,
   });
-  // A connection that ends later is of no interest here.
+  // Without a listener, a connection that the database closes would end this process.
   client.on("error", () => undefined);
   try {
     await client.connect();

@@ -8,12 +8,14 @@ import { systemErrorCode } from "../../host/refused.ts";
 import type { Options } from "../../server/options.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 
-const endpoints = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
+/** The listeners of a server, of which `etagere doctor` checks the ports. This file has its checks
+ *  of the machine: ports, open files, disk and clock. */
+export const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
 
 /** Whether the ports of the server are free, or in use by the server itself. */
 export async function checkPorts(options: Options, isRunning: boolean): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (const name of endpoints) {
+  for (const name of endpointNames) {
     const [host, port] = [options[`${name}Host`], options[`${name}Port`]];
     if (port === 0 || (name === "smb" && options.noSmb)) continue;
     found.push(describePort(`--${name}Port`, await tryPort(host, port), { host, port, isRunning }));
@@ -126,10 +128,11 @@ async function nearestFolder(path: string): Promise<string> {
 }
 
 const clockSecondsMax = 5;
-/** Clocks that were never set are before this date. */
+/** 2025-01-01. A clock that shows an earlier time was never set: machines without a battery begin
+ *  in 1970. */
 const earliestTicks = unixEpochTicks + 1_735_689_600n * ticksPerSecond;
 
-/** The clock of the machine, compared with other clocks, whose names are given. */
+/** Checks the clock of the machine against other clocks, such as that of the database, by name. */
 export function checkClock(clock: Clock, others: ReadonlyMap<string, bigint>): Finding[] {
   const subject = "clock";
   const advice = "synchronise the clock (chrony, systemd-timesyncd)";

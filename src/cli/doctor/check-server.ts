@@ -15,7 +15,8 @@ import { ok, problem, warning, type Finding } from "./finding.ts";
 const secondsPerDay = 86_400n;
 const expiryDaysMin = 30;
 
-/** The certificate of `--cert`, or that of `--https` in the data folder. */
+/** Checks of `etagere doctor` on the server itself: its certificate, its version and its clients.
+ *  The certificate is that of `--cert`, or that of `--https` in the data folder. */
 export async function checkCertificate(
   { cert, key, pwd, https }: Options,
   location: string,

@@ -1,5 +1,6 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
+import type { MessagesView } from "../../../src/admin/views/messages.ts";
 import type { HeldLease, LeasesView, SmbFile, SmbView } from "../../../src/admin/api-types.ts";
 
 export type {
@@ -9,6 +10,8 @@ export type {
   SmbSession,
   SmbView,
 } from "../../../src/admin/api-types.ts";
+
+export type { MessageInFlight, MessagesView } from "../../../src/admin/views/messages.ts";
 
 export const getLeases = (signal?: AbortSignal): Promise<Result<LeasesView>> =>
   admin("leases", { query: { limit: 1000 }, signal });
@@ -34,27 +37,6 @@ export const closeOpens = (
 
 export const closeSession = (id: string): Promise<Result<unknown>> =>
   admin(`smb/sessions/${encodeURIComponent(id)}/close`, { method: "POST" });
-
-/** A message that is invisible until `visibleAt`. */
-export interface MessageInFlight {
-  readonly account: string;
-  readonly queue: string;
-  readonly id: string;
-  readonly state: "in-flight" | "delayed";
-  readonly dequeueCount: number;
-  readonly insertedAt: string;
-  readonly expiresAt: string | null;
-  readonly visibleAt: string;
-  readonly secondsLeft: number;
-  readonly popReceipt: string;
-  readonly preview: string;
-}
-
-export interface MessagesView {
-  readonly now: string;
-  readonly truncated: boolean;
-  readonly messages: readonly MessageInFlight[];
-}
 
 export const getMessagesInFlight = (
   of: { readonly account?: string; readonly queue?: string },

@@ -1,53 +1,11 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
+import type { SubscriptionView as Subscription } from "../../../src/admin/views/subscriptions.ts";
 
-/** A subscription to the event log of an account, with its progress. */
-export interface Subscription {
-  readonly account: string;
-  readonly name: string;
-  readonly source: "configured" | "stored";
-  readonly createdAt: string;
-  /** Since when the configuration no longer contains it; nothing is delivered. */
-  readonly absentSince?: string;
-  readonly eventTypes?: readonly string[];
-  readonly subjectBeginsWith?: string;
-  readonly subjectEndsWith?: string;
-  readonly isSubjectCaseSensitive?: boolean;
-  readonly advancedFilters?: readonly object[];
-  readonly destination: QueueDestination | WebhookDestination;
-  readonly deadLetterContainer?: string;
-  readonly maxDeliveryAttempts: number;
-  readonly eventTimeToLiveSeconds: number;
-  readonly isPaused: boolean;
-  readonly backlog: number;
-  readonly isBacklogCut: boolean;
-  readonly retries?: number;
-  readonly delivered?: number;
-  readonly failed?: number;
-  readonly deadLettered?: number;
-  readonly dropped?: number;
-  readonly missed?: number;
-  readonly failures: readonly DeliveryFailure[];
-}
-
-interface QueueDestination {
-  readonly type: "queue";
-  readonly account?: string;
-  readonly queue: string;
-}
-
-export interface WebhookDestination {
-  readonly type: "webhook";
-  readonly url: string;
-  readonly schema: string;
-  readonly isSigned: boolean;
-}
-
-interface DeliveryFailure {
-  readonly at: string;
-  readonly subject: string;
-  readonly reason: string;
-}
+export type {
+  SubscriptionView as Subscription,
+  WebhookView,
+} from "../../../src/admin/views/subscriptions.ts";
 
 type Place = Pick<Subscription, "account" | "name">;
 

@@ -4,7 +4,7 @@ import {
   changeSubscription,
   createSubscription,
   type Subscription,
-  type WebhookDestination,
+  type WebhookView,
 } from "../admin/subscriptions.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Choice, Field } from "../parts/field.tsx";
@@ -72,7 +72,7 @@ export function SubscriptionForm(props: SubscriptionFormProps): JSX.Element {
 }
 
 interface WebhookFieldsProps {
-  readonly before: WebhookDestination | undefined;
+  readonly before: WebhookView | undefined;
 }
 
 function WebhookFields({ before }: WebhookFieldsProps): JSX.Element {

@@ -99,7 +99,7 @@ export const jsonOption = {
 } as const satisfies Options;
 
 /** Values of `addressOptions`, and the token itself where a command accepts it. */
-export type AddressValues = Values<typeof addressOptions> & Partial<Values<typeof tokenOption>>;
+type AddressValues = Values<typeof addressOptions> & Partial<Values<typeof tokenOption>>;
 
 /** Where the admin listener of a server is. */
 export interface ServerAddress {

@@ -1,7 +1,7 @@
 import { loadTour } from "./load-tour.ts";
 import { defineCommand } from "./command.ts";
 
-/** `etagere tour`: runs `examples/tour`, a demonstration for those who evaluate the server. */
+/** `etagere tour`: runs `examples/tour`, which demonstrates what the server guarantees. */
 export const tourCommand = defineCommand({
   name: "tour",
   summary: "demonstrate the concurrency guarantees",

@@ -3,42 +3,21 @@ import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
 
-interface LogOptions {
-  /** File that receives all lines, including level `debug`, instead of standard error. */
-  readonly debugFile?: string | undefined;
-  readonly silent: boolean;
-  /** Undefined omits it. */
-  readonly pid?: number | undefined;
-}
-
 /** The settings of a server that concern its log. */
-interface LogSettings extends Pick<LogOptions, "silent"> {
+interface LogSettings {
+  /** File that receives all lines, including level `debug`, instead of standard error. */
   readonly debug?: string | undefined;
+  readonly silent: boolean;
 }
 
-/** `pid` is part of every line if several processes write to one log. */
-export function logFor({ debug: debugFile, silent }: LogSettings, pid?: number): Log {
-  return openLog({ silent, debugFile, pid });
-}
-
-/** Logs to standard error: tools parse the lines on standard output. */
-function openLog(options: LogOptions): Log {
-  const { debugFile, silent, pid } = options;
-  if (debugFile !== undefined) {
-    mkdirSync(dirname(debugFile), { recursive: true });
-    return fromPino(
-      { level: "debug", pid },
-      destination({ dest: debugFile, append: true, sync: true, mode: 0o600 }),
-    );
-  }
-  return fromPino({ level: silent ? "error" : "info", pid }, destination({ fd: 2, sync: true }));
-}
-
-interface LineOptions extends Pick<LogOptions, "pid"> {
-  readonly level: string;
-}
-
-function fromPino({ level, pid }: LineOptions, target: ReturnType<typeof destination>): Log {
+/** Opens the log of a server or worker process, as lines of JSON. It goes to standard error, because
+ *  tools parse the lines on standard output. `pid` is part of every line if several processes write
+ *  to one log. */
+export function logFor({ debug: file, silent }: LogSettings, pid?: number): Log {
+  if (file !== undefined) mkdirSync(dirname(file), { recursive: true });
+  const toFile = { dest: file, append: true, mode: 0o600 };
+  const target = destination({ ...(file === undefined ? { fd: 2 } : toFile), sync: true });
+  const level = file === undefined ? (silent ? "error" : "info") : "debug";
   const base = pid === undefined ? null : { pid };
   const logger = pino({ level, base, messageKey: "message" }, target);
   return {

@@ -17,10 +17,10 @@ import {
   type IdentityContext,
   type LocalIdentity,
 } from "../admin/identity/token-issuer.ts";
-import type { SubscriptionManager, SubscriptionStatus } from "../events/subscription-manager.ts";
+import type { SubscriptionManager } from "../events/subscription-manager.ts";
 import { AccountManager } from "../account/account-manager.ts";
 import { IdentityManager } from "../account/identity-manager.ts";
-import type { FigureSample, RequestCount, WorkerFigures } from "../admin/views/figures.ts";
+import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
 import type { HttpService, Observer } from "../http/http-service.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
@@ -31,7 +31,7 @@ import { packageFolder } from "../host/package-folder.ts";
 import type { RequestLimits } from "./request-limits.ts";
 import type { RunningServerOptions, StateControls } from "./running-server.ts";
 import { readVersion } from "../host/version.ts";
-import { renderBuckets, renderStateMetrics } from "./metrics.ts";
+import { renderEventMetrics, renderMetrics, renderStateMetrics } from "./render-metrics.ts";
 import { readdir, stat } from "node:fs/promises";
 
 interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
@@ -234,93 +234,6 @@ async function allMetrics(parts: AdminParts, facts: ServerFacts): Promise<string
   const { stores, smb, given, subscriptions } = parts;
   const state = await renderStateMetrics({ facts, stores, smb, location: given.location });
   return renderMetrics(await parts.sample()) + (await renderEventMetrics(subscriptions)) + state;
-}
-
-/** Prometheus text exposition format 0.0.4. */
-export function renderMetrics(sample: FigureSample): string {
-  const { requests, latencies, batches, workers } = sample;
-  return [
-    ...help("etagere_requests_total", "counter", "Requests answered."),
-    ...requests.map((each) => `etagere_requests_total{${labelsOf(each)}} ${each.count}`),
-    ...help("etagere_request_seconds", "histogram", "Time from request to last byte."),
-    ...[...latencies].flatMap(([service, latency]) =>
-      renderBuckets("etagere_request_seconds", `service="${service}"`, latency),
-    ),
-    ...single("etagere_store_transactions_total", "counter", "Commits.", sample.transactions),
-    ...single("etagere_store_conflicts_total", "counter", "Failed validations.", sample.conflicts),
-    ...help("etagere_store_batch_size", "histogram", "Transactions per commit batch."),
-    ...renderBuckets("etagere_store_batch_size", "", batches),
-    ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
-    `etagere_content_bytes_total{direction="received"} ${sample.receivedBytes}`,
-    `etagere_content_bytes_total{direction="sent"} ${sample.sentBytes}`,
-    ...single("etagere_scrub_bytes_total", "counter", "Bytes verified.", sample.scrub?.bytes ?? 0),
-    ...single("etagere_scrub_problems_total", "counter", "Damaged.", sample.scrub?.problems ?? 0),
-    ...renderAuditLosses(sample.auditLostLines),
-    ...single("process_cpu_seconds_total", "counter", "CPU time.", sample.cpuSeconds),
-    ...single("process_resident_memory_bytes", "gauge", "Memory.", sample.residentBytes),
-    ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", sample.heapUsedBytes),
-    ...(workers === undefined ? [] : renderWorkers(workers)),
-    "",
-  ].join("\n");
-}
-
-function renderAuditLosses(lost: FigureSample["auditLostLines"]): readonly string[] {
-  if (lost === undefined) return [];
-  const name = "etagere_audit_lost_lines_total";
-  return [
-    ...help(name, "counter", "Audit lines that were dropped."),
-    ...Object.entries(lost).map(([target, lines]) => `${name}{target="${target}"} ${lines}`),
-  ];
-}
-
-function renderWorkers({ processes, restarts }: WorkerFigures): readonly string[] {
-  const labels = (worker: number): string => `{pid="${worker}"}`;
-  return [
-    ...single("etagere_workers", "gauge", "Worker processes.", processes.length),
-    ...single("etagere_worker_restarts_total", "counter", "Failed workers replaced.", restarts),
-    ...help("etagere_worker_requests_total", "counter", "Requests answered by a worker."),
-    ...processes.map((each) => `etagere_worker_requests_total${labels(each.pid)} ${each.requests}`),
-    ...help("etagere_worker_resident_memory_bytes", "gauge", "Memory of a worker."),
-    ...processes.map(
-      (each) => `etagere_worker_resident_memory_bytes${labels(each.pid)} ${each.residentBytes}`,
-    ),
-  ];
-}
-
-const eventCounts = ["delivered", "failed", "deadLettered", "dropped", "missed"] as const;
-
-/** The figures of all event subscriptions together: the metrics contain no names. None without
- *  subscriptions. */
-async function renderEventMetrics(manager: SubscriptionManager): Promise<string> {
-  const found = await manager.list(() => true);
-  if (found.length === 0) return "";
-  const sum = (of: (each: SubscriptionStatus) => number | undefined): number =>
-    found.reduce((total, each) => total + (of(each) ?? 0), 0);
-  const counts = eventCounts.map((result) => {
-    const total = sum(({ state }) => state?.[result]);
-    return `etagere_events_total{result="${result}"} ${total}`;
-  });
-  const backlog = sum((each) => each.backlog);
-  const retries = sum(({ state }) => state?.retries);
-  return [
-    ...help("etagere_events_total", "counter", "Events by result; failed: attempts."),
-    ...counts,
-    ...single("etagere_events_backlog", "gauge", "Events after the positions.", backlog),
-    ...single("etagere_events_retries", "gauge", "Events that wait for a retry.", retries),
-    "",
-  ].join("\n");
-}
-
-function labelsOf({ service, operation, status }: RequestCount): string {
-  return `service="${service}",operation="${operation}",status="${status}"`;
-}
-
-function help(name: string, type: string, text: string): readonly string[] {
-  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${type}`];
-}
-
-function single(name: string, type: string, text: string, value: number): readonly string[] {
-  return [...help(name, type, text), `${name} ${value}`];
 }
 
 const filesMax = 100_000;

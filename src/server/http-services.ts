@@ -1,6 +1,4 @@
 import type { Accounts } from "../account/settings.ts";
-import { dfsService } from "../blob/dfs/service.ts";
-import { isPathRequest, type BlobPort } from "../blob/service.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Service } from "../operation/service.ts";
@@ -11,7 +9,7 @@ import { Waits } from "../operation/work.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import type { TokenVerifier } from "../http/auth/tokens/token-verifier.ts";
 import type { WriteAccess, HttpService, Observer, RequestTracer } from "../http/http-service.ts";
-import { nodeHandler, type Serve } from "../http/handler.ts";
+import { nodeHandler } from "../http/handler.ts";
 import {
   RequestRates,
   type ProcessingLimits,
@@ -42,7 +40,9 @@ import type { IncomingMessage } from "node:http";
 import { formatIso } from "../base/dates.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Dependencies of a service. */
+/** What `httpServiceOf` combines with a storage service, so that the HTTP pipeline can serve it. The
+ *  running server makes its services with it, and so do commands that send requests to the services
+ *  without a listener (`inProcessServices`). */
 interface ServiceEnvironment extends World {
   readonly meter: Meter;
   readonly observer: Observer;
@@ -60,46 +60,24 @@ interface ServiceEnvironment extends World {
   readonly remote: SourceReader;
 }
 
-/** The parts that the handlers of all services share. */
-export interface HandlerParts {
+interface HandlerParts {
   readonly writeAccess: WriteAccess;
   readonly faults: FaultInjector;
 }
 
+/** Returns the handler of a listener: it serves the API that `select` chooses for a request, with
+ *  the faults that tests have injected. */
 export function handlerOf(
-  httpService: HttpService,
+  http: HttpService,
   { writeAccess, faults }: HandlerParts,
+  select: (request: WireRequest) => HttpService = () => http,
 ): Handler {
-  const { clock, log, memory, unsent } = httpService;
-  const options = { writeAccess, memory, unsent, clock, meter: meterOf(httpService) };
-  const serve: Serve = (request) => handleRequest(httpService, request);
-  return nodeHandler((request) => faults.serve(httpService, request, serve), log, options);
-}
-
-/** The Blob API and the Data Lake API to the same blobs. */
-export interface BlobApis {
-  readonly blob: HttpService;
-  readonly dfs: HttpService;
-}
-
-export function blobApisOf(blob: HttpService, world: ServiceEnvironment): BlobApis {
-  return { blob, dfs: httpServiceOf(dfsService, world) };
-}
-
-/** Serves both APIs: clients that address a server by IP send both to one port. */
-export function blobHandlerOf(
-  { blob, dfs }: BlobApis,
-  port: BlobPort,
-  { writeAccess, faults }: HandlerParts,
-): Handler {
-  const { clock, log, memory, unsent } = blob;
-  const options = { writeAccess, memory, unsent, clock, meter: meterOf(blob) };
-  const serveBlob: Serve = (request) => handleRequest(blob, request);
-  const serveDfs: Serve = (request) => handleRequest(dfs, request);
-  const serve = (request: WireRequest): Promise<WireResponse> =>
-    isPathRequest(request, port)
-      ? faults.serve(dfs, request, serveDfs)
-      : faults.serve(blob, request, serveBlob);
+  const { clock, log, memory, unsent } = http;
+  const options = { writeAccess, memory, unsent, clock, meter: meterOf(http) };
+  const serve = (request: WireRequest): Promise<WireResponse> => {
+    const api = select(request);
+    return faults.serve(api, request, (passed) => handleRequest(api, passed));
+  };
   return nodeHandler(serve, log, options);
 }
 
@@ -152,19 +130,21 @@ function versionsOf({ skipApiVersionCheck, strictApiVersion }: Options): Version
   return strictApiVersion ? "known" : "later";
 }
 
-/** Requests of this process do not count against the limits of accounts. */
+/** Limits of the request rate of an account that admit every request: those that `--init` sends to
+ *  the services of this process do not count. */
 class UnlimitedRates extends RequestRates {
   override admits(): boolean {
     return true;
   }
 }
 
-/** Requests of this process have all rights of an account key. */
+/** Gives the requests of this process all rights of an account key, without a signature. */
 const trusting = { authenticate: () => ok(keyPrincipal) } as unknown as Authenticator;
 
 type InProcessParts = Pick<ServiceEnvironment, "clock" | "random" | "log" | "accounts" | "options">;
 
-/** The services as they run behind the listeners, without listeners. */
+/** The services as they run behind the listeners, but without listeners: for `--init`, which creates
+ *  resources through them before the server listens. */
 export function inProcessServices(
   given: InProcessParts,
   stores: DataStores,

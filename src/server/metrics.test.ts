@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { newMetrics } from "./metrics.ts";
-import { renderMetrics } from "./admin-listener.ts";
+import { renderMetrics } from "./render-metrics.ts";
 
 const figures = { residentBytes: 1, heapUsedBytes: 2, cpuSeconds: 3 };
 

@@ -1,7 +1,7 @@
 import type { IdentityInput } from "../account/parse-identity.ts";
 import type { AccountInputs } from "../account/parse-settings.ts";
 import type { SettingsResult } from "../account/object-reader.ts";
-import type { ServiceName } from "../protocol/names.ts";
+import { serviceNames, type ServiceName } from "../protocol/names.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
 import type { LogLimits } from "../events/log-retention.ts";
@@ -12,8 +12,8 @@ import type { InitInput } from "../commands/init/init-input.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 
-/** The options of `start()`: the command line's flags by the same names, and options that only
- *  programs have. */
+/** The options of `start()`, the function that runs a server inside a program: the flags of the
+ *  command line by the same names, and options that only programs have. */
 export interface StartOptions extends Omit<FlagValues, "workers" | "init"> {
   /** 0 selects a free port for every listener whose port is not given. */
   readonly port?: 0;
@@ -27,7 +27,8 @@ export interface StartOptions extends Omit<FlagValues, "workers" | "init"> {
   readonly services?: readonly ServiceName[];
 }
 
-/** Ports of listeners that Azurite does not have. */
+/** The options of a server: their types, how they are validated together, and the values that other
+ *  modules derive from them. These are the ports of listeners that Azurite does not have. */
 const ownPorts = ["filePort", "dfsPort", "smbPort", "adminPort"] as const;
 
 export type OwnPort = (typeof ownPorts)[number];
@@ -35,15 +36,10 @@ export type OwnPort = (typeof ownPorts)[number];
 /** Options of a server: of `start()`, or of the command line, which also has worker processes. */
 export type ServerOptionInputs = StartOptions & Pick<FlagValues, "workers">;
 
-type Defaulted = Exclude<keyof typeof flagDefaults, "workers">;
-type Widen<T> = T extends string ? string : T extends number ? number : boolean;
-
 /** Validated options with all defaults. */
-export type Options = {
-  readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
-} & Omit<FlagValues, Defaulted | "workers" | "init"> & {
+export type Options = typeof flagDefaults &
+  Omit<FlagValues, keyof typeof flagDefaults | "init"> & {
     readonly init?: string | InitInput;
-    readonly workers: number | "auto";
     readonly accounts?: AccountInputs;
     readonly identity?: IdentityInput;
     readonly services: readonly ServiceName[];
@@ -67,8 +63,8 @@ const keepAliveSecondsMax = 3600;
 const tokenUnitsMin = 16;
 export const workersMax = 64;
 const countMax = 1000;
+/** Options that only `start()` has. */
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "identity", "services"]);
-const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
 /** Validates options and adds the defaults. `spell` formats the name of an option for messages:
  *  `--blobPort` or `blobPort`. */
@@ -88,7 +84,7 @@ export function resolveOptions(
   const { port, ...given } = input;
   const defaults = port === 0 ? { ...flagDefaults, ...freePorts } : flagDefaults;
   const replaceablePorts = new Set(ownPorts.filter((name) => given[name] === undefined));
-  const computed = { services: given.services ?? allServices, replaceablePorts };
+  const computed = { services: given.services ?? serviceNames, replaceablePorts };
   return { ok: true, value: { ...defaults, ...withoutUndefined(given), ...computed } };
 }
 
@@ -105,21 +101,19 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
     case "switch":
       return typeof value === "boolean" ? undefined : `must be true or false, not ${show(value)}`;
     case "port":
-      return inRange(value, 0, portMax)
-        ? undefined
-        : `must be a port, 0 to ${portMax}, not ${show(value)}`;
+      return checkRange(value, 0, portMax, `a port, 0 to ${portMax}`);
     case "seconds":
-      return inRange(value, 0, keepAliveSecondsMax)
-        ? undefined
-        : `must be whole seconds, 0 to ${keepAliveSecondsMax}, not ${show(value)}`;
+      return checkRange(
+        value,
+        0,
+        keepAliveSecondsMax,
+        `whole seconds, 0 to ${keepAliveSecondsMax}`,
+      );
     case "count":
-      return inRange(value, 0, countMax)
-        ? undefined
-        : `must be a whole number, 0 to ${countMax}, not ${show(value)}`;
+      return checkRange(value, 0, countMax, `a whole number, 0 to ${countMax}`);
     case "workers":
-      return value === "auto" || inRange(value, 1, workersMax)
-        ? undefined
-        : `must be 1 to ${workersMax} or auto, not ${show(value)}`;
+      if (value === "auto") return undefined;
+      return checkRange(value, 1, workersMax, `1 to ${workersMax} or auto`);
     case "megabytes":
       return typeof value === "number" && value > 0 && Number.isFinite(value)
         ? undefined
@@ -127,84 +121,83 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
   }
 }
 
+/** What the value of a flag must be, beyond its kind, and how messages describe it. */
+type TextRule = readonly [isValid: (value: string) => boolean, expected: string];
+
+const isHttpUrl = (value: string): boolean => /^https?:\/\//.test(value) && URL.canParse(value);
+const isSyslogUrl = (value: string): boolean =>
+  /^(udp|tcp|tls):\/\/[^/]/.test(value) && URL.canParse(value);
+const isBucket = (value: string): boolean => value.startsWith("s3://") && URL.canParse(value);
+const oauthModes = ["basic", "verify"];
+
+const textRules: { readonly [N in FlagName]?: TextRule } = {
+  oauth: [(value) => oauthModes.includes(value.toLowerCase()), '"basic" or "verify"'],
+  smbSigning: [(value) => /^(required|optional)$/.test(value), '"required" or "optional"'],
+  auditSyslog: [isSyslogUrl, "udp://host:514, tcp://host:601 or tls://host:6514"],
+  auditWebhook: [isHttpUrl, "a URL like https://example.com/audit"],
+  otlp: [isHttpUrl, "a URL like http://localhost:4318"],
+  store: [isDatabaseAddress, "postgres://…"],
+  encryption: [(value) => masterKeySource.test(value), "file:PATH, env:NAME or command:COMMAND"],
+  content: [isBucket, "s3://…"],
+};
+/** Rules of flags whose value is a list with commas: they apply to each entry. */
+const entryRules: { readonly [N in FlagName]?: TextRule } = {
+  forbiddenSources: [isAddressRange, "ranges like 10.0.0.0/8"],
+  allowedSources: [isAddressRange, "ranges like 10.0.0.0/8"],
+  eventWebhooks: [isHttpUrl, "URLs like https://example.com/"],
+};
+
 function checkText(name: FlagName, value: string): string | undefined {
   if (name === "adminToken" && value.length < tokenUnitsMin) {
     return `must have at least ${tokenUnitsMin} characters`;
   }
-  if (name === "oauth" && !["basic", "verify"].includes(value.toLowerCase())) {
-    return `must be "basic" or "verify", not ${show(value)}`;
-  }
-  if (name === "smbSigning" && value !== "required" && value !== "optional") {
-    return `must be "required" or "optional", not ${show(value)}`;
-  }
-  if (name === "forbiddenSources" || name === "allowedSources") {
-    const wrong = value.split(",").find((range) => !isAddressRange(range));
-    if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
-  }
-  if (name === "eventWebhooks") {
-    const wrong = value.split(",").find((url) => !/^https?:\/\//.test(url) || !URL.canParse(url));
-    if (wrong !== undefined) return `must be URLs like https://example.com/, not ${show(wrong)}`;
-  }
-  if (name === "auditSyslog" && !(/^(udp|tcp|tls):\/\/[^/]/.test(value) && URL.canParse(value))) {
-    return `must be udp://host:514, tcp://host:601 or tls://host:6514, not ${show(value)}`;
-  }
-  if (name === "auditWebhook" && !(/^https?:\/\//.test(value) && URL.canParse(value))) {
-    return `must be a URL like https://example.com/audit, not ${show(value)}`;
-  }
-  if (name === "otlp" && (!/^https?:\/\//.test(value) || !URL.canParse(value))) {
-    return `must be a URL like http://localhost:4318, not ${show(value)}`;
-  }
-  if (name === "store" && !isDatabaseAddress(value)) {
-    return `must be postgres://…, not ${show(value)}`;
-  }
-  if (name === "encryption" && !masterKeySource.test(value)) {
-    return `must be file:PATH, env:NAME or command:COMMAND, not ${show(value)}`;
-  }
-  const isBucket = value.startsWith("s3://") && URL.canParse(value);
-  return name === "content" && !isBucket ? `must be s3://…, not ${show(value)}` : undefined;
+  const rule = textRules[name] ?? entryRules[name];
+  if (rule === undefined) return undefined;
+  const [isValid, expected] = rule;
+  const entries = name in entryRules ? value.split(",") : [value];
+  const wrong = entries.find((entry) => !isValid(entry));
+  return wrong === undefined ? undefined : `must be ${expected}, not ${show(wrong)}`;
 }
 
 function checkTogether(
   input: ServerOptionInputs,
   spell: (name: string) => string,
 ): readonly string[] {
-  const problems: string[] = [];
-  const refuse = (name: FlagName, why: string): void =>
-    void problems.push(`${spell(name)}: ${why}`);
-  const { cert, key, pwd, inMemoryPersistence, extentMemoryLimit, location } = input;
-  if (cert !== undefined && key === undefined && pwd === undefined) {
-    refuse("cert", `needs ${spell("key")} (pem) or ${spell("pwd")} (pfx)`);
-  }
-  if (cert === undefined && key !== undefined) refuse("key", `needs ${spell("cert")}`);
-  if (cert === undefined && pwd !== undefined) refuse("pwd", `needs ${spell("cert")}`);
-  if (key !== undefined && pwd !== undefined) refuse("pwd", `contradicts ${spell("key")}`);
-  if (input.https === true && cert !== undefined) refuse("https", `contradicts ${spell("cert")}`);
-  if (input.https === true && inMemoryPersistence === true) {
-    refuse("https", `contradicts ${spell("inMemoryPersistence")}: certificates need a folder`);
-  }
-  if (inMemoryPersistence === true && location !== undefined) {
-    refuse("inMemoryPersistence", `contradicts ${spell("location")}`);
-  }
-  for (const place of ["store", "content", "encryption"] as const) {
-    const contradicts = inMemoryPersistence === true && input[place] !== undefined;
-    if (contradicts) refuse(place, `contradicts ${spell("inMemoryPersistence")}`);
-  }
-  if (extentMemoryLimit !== undefined && inMemoryPersistence !== true) {
-    refuse("extentMemoryLimit", `needs ${spell("inMemoryPersistence")}`);
-  }
-  if (inMemoryPersistence === true && (input.workers ?? 1) !== 1) {
-    refuse("workers", `contradicts ${spell("inMemoryPersistence")}: processes share no memory`);
-  }
-  if (input.strictApiVersion === true && input.skipApiVersionCheck === true) {
-    refuse("strictApiVersion", `contradicts ${spell("skipApiVersionCheck")}`);
-  }
-  const unknownService = input.services?.find((name) => !allServices.includes(name));
-  if (unknownService !== undefined) problems.push(`services: no service ${show(unknownService)}`);
-  for (const name of ["accounts", "identity"] as const) {
-    const isTwofold = input[name] !== undefined && input.config !== undefined;
-    if (isTwofold) refuse("config", `contradicts ${spell(name)}`);
-  }
-  return problems;
+  const given = (name: keyof ServerOptionInputs): boolean => input[name] !== undefined;
+  const isOn = (name: keyof ServerOptionInputs): boolean => input[name] === true;
+  const against = (name: string): string => `contradicts ${spell(name)}`;
+  const isTls = input.cert !== undefined;
+  const inMemory = isOn("inMemoryPersistence");
+  const memory = against("inMemoryPersistence");
+  const versions = isOn("strictApiVersion") && isOn("skipApiVersionCheck");
+  const unknown = input.services?.find((name) => !serviceNames.includes(name));
+  const rules: readonly (readonly [name: string, isBroken: boolean, problem: string])[] = [
+    [
+      "cert",
+      isTls && !given("key") && !given("pwd"),
+      `needs ${spell("key")} (pem) or ${spell("pwd")} (pfx)`,
+    ],
+    ["key", !isTls && given("key"), `needs ${spell("cert")}`],
+    ["pwd", !isTls && given("pwd"), `needs ${spell("cert")}`],
+    ["pwd", given("key") && given("pwd"), against("key")],
+    ["https", isOn("https") && isTls, against("cert")],
+    ["https", isOn("https") && inMemory, `${memory}: certificates need a folder`],
+    ["inMemoryPersistence", inMemory && given("location"), against("location")],
+    ["store", inMemory && given("store"), memory],
+    ["content", inMemory && given("content"), memory],
+    ["encryption", inMemory && given("encryption"), memory],
+    [
+      "extentMemoryLimit",
+      !inMemory && given("extentMemoryLimit"),
+      `needs ${spell("inMemoryPersistence")}`,
+    ],
+    ["workers", inMemory && (input.workers ?? 1) !== 1, `${memory}: processes share no memory`],
+    ["strictApiVersion", versions, against("skipApiVersionCheck")],
+    ["services", unknown !== undefined, `no service ${show(unknown)}`],
+    ["config", given("config") && given("accounts"), against("accounts")],
+    ["config", given("config") && given("identity"), against("identity")],
+  ];
+  return rules.flatMap(([name, isBroken, why]) => (isBroken ? [`${spell(name)}: ${why}`] : []));
 }
 
 /** Options that are valid but probably a mistake. As in Azurite, `--oauth` without a certificate
@@ -227,10 +220,11 @@ export function oauthOf({ oauth, https }: Options): OAuthMode | undefined {
   return oauth.toLowerCase() === "verify" ? "verify" : "basic";
 }
 
-/** Whether other machines can reach no listener. */
+/** Whether no listener can be reached by other machines. Then programs of this machine may use the
+ *  developer identity without a configured secret. */
 export function isLocal(options: Options): boolean {
-  const hosts = ["blobHost", "queueHost", "tableHost", "fileHost", "dfsHost", "adminHost"] as const;
-  return [...hosts, "smbHost" as const].every((name) => isLoopback(options[name]));
+  const names = [...serviceNames, "dfs", "admin", "smb"] as const;
+  return names.every((name) => isLoopback(options[`${name}Host`]));
 }
 
 /** Address ranges that copies may read although they are blocked by default, and additional blocked
@@ -259,8 +253,15 @@ function listOf(ranges: string | undefined): readonly string[] {
   return ranges === undefined ? [] : ranges.split(",");
 }
 
-function inRange(value: unknown, low: number, high: number): boolean {
-  return typeof value === "number" && Number.isInteger(value) && value >= low && value <= high;
+function checkRange(
+  value: unknown,
+  low: number,
+  high: number,
+  expected: string,
+): string | undefined {
+  const isWhole = typeof value === "number" && Number.isInteger(value);
+  const isWithin = isWhole && value >= low && value <= high;
+  return isWithin ? undefined : `must be ${expected}, not ${show(value)}`;
 }
 
 function show(value: unknown): string {

@@ -1,14 +1,15 @@
 import type { FigureSample } from "../admin/views/figures.ts";
+import { dfsService } from "../blob/dfs/service.ts";
+import { isPathRequest } from "../blob/service.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import type { Service } from "../operation/service.ts";
 import { resetAccounts } from "../account/account-records.ts";
 import {
   announceServices,
-  listeningLine,
   onPortReplaced,
+  serviceLine,
   serviceListener,
   smbTitle,
-  startingLine,
   type EndpointName,
 } from "./service-listener.ts";
 import { completeAccounts, openAccountRecords, reloadAccounts } from "../data/ensure-accounts.ts";
@@ -17,16 +18,7 @@ import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import { runInBackground, type Background } from "../data/background.ts";
 import { ServedCertificate } from "./https/served-certificate.ts";
-import {
-  SeenClients,
-  blobApisOf,
-  blobHandlerOf,
-  handlerOf,
-  httpServiceOf,
-  inProcessServices,
-  type BlobApis,
-  type HandlerParts,
-} from "./http-services.ts";
+import { SeenClients, handlerOf, httpServiceOf, inProcessServices } from "./http-services.ts";
 import { openDataStores, type DataStores } from "../data/data-stores.ts";
 import { openIdentity, type ServerIdentity } from "./identity-file.ts";
 import type { SmbEndpoint } from "./smb-endpoint.ts";
@@ -40,9 +32,9 @@ import { FaultInjector } from "../controls/fault-injector.ts";
 import type { Accounts } from "../account/settings.ts";
 import { applyInit } from "../commands/init/apply-init.ts";
 import {
+  formatUrl,
   listen,
   type BoundAddress,
-  type Handler,
   type Listener,
   type ListenerOptions,
   type StopPace,
@@ -199,7 +191,8 @@ export class RunningServer {
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
   /** The calls of this process that wait for a break of caching grants. */
   readonly callWaits = () => this.#httpServices.file?.runtime.waits?.list() ?? [];
-  #blobApis: BlobApis | undefined;
+  /** The Data Lake API of the blob service. */
+  #dfs: HttpService | undefined;
   #smb: SmbEndpoint | undefined;
   #admin: AdminListener | undefined;
   readonly listeners = new OpenListeners();
@@ -245,7 +238,8 @@ export class RunningServer {
       for (const service of services) {
         if (given.options.services.includes(service.name)) await server.#listen(service);
       }
-      await server.#listenDfs();
+      const { blob } = server.#httpServices;
+      if (blob !== undefined) await server.#listenAt(blob, "dfs");
       if (given.worker?.isMain === false) await server.#awaitMainRole();
       else await server.listenAsMain();
       const sources = { endpoints: server.#endpoints, remote: server.#remote };
@@ -346,10 +340,6 @@ export class RunningServer {
     };
   }
 
-  #handlerParts(): HandlerParts {
-    return { writeAccess: writeAccessOf(this.#given.accessLog), faults: this.faults };
-  }
-
   async #listen(service: Service): Promise<void> {
     const { name } = service;
     const world = {
@@ -365,34 +355,36 @@ export class RunningServer {
     };
     const httpService = httpServiceOf(service, world);
     this.#httpServices[name] = httpService;
-    if (name === "blob") this.#blobApis = blobApisOf(httpService, world);
-    const handler =
-      this.#blobApis !== undefined && name === "blob"
-        ? blobHandlerOf(this.#blobApis, name, this.#handlerParts())
-        : handlerOf(httpService, this.#handlerParts());
-    await this.#listenAt(name, name, handler);
+    if (name === "blob") this.#dfs = httpServiceOf(dfsService, world);
+    await this.#listenAt(httpService, name);
   }
 
-  async #listenDfs(): Promise<void> {
-    if (this.#blobApis === undefined) return;
-    const handler = blobHandlerOf(this.#blobApis, "dfs", this.#handlerParts());
-    await this.#listenAt("blob", "dfs", handler);
-  }
-
-  async #listenAt(service: ServiceName, name: EndpointName, handler: Handler): Promise<void> {
+  /** Opens the listener `name` of a service. Those of the blob service serve both of its APIs:
+   *  clients that address a server by IP send both to one port. */
+  async #listenAt(http: HttpService, name: EndpointName): Promise<void> {
     const certificate = this.#certificate;
-    const { announce, options } = this.#given;
-    const announceReplaced = onPortReplaced(this.#given, `${name}Port`);
-    const listening = {
-      ...serviceListener(options, service, name),
-      onPortReplaced: announceReplaced,
-    };
-    announce(startingLine(name, listening, certificate !== undefined));
-    const handlers = { handler, onRequest: this.#clients.onRequest };
-    const { url, address } = await this.#add({ ...listening, certificate, ...handlers });
-    this.#endpoints.listens(service, address);
-    this.urls[name] = url;
-    announce(listeningLine(name, url));
+    const dfs = this.#dfs;
+    const { announce, options, accessLog } = this.#given;
+    const service = http.service.name;
+    const listening = serviceListener(options, service, name);
+    const { host, port } = listening;
+    const address = formatUrl(certificate !== undefined, host, port);
+    announce(serviceLine(name, `is starting at ${address}`));
+    const parts = { writeAccess: writeAccessOf(accessLog), faults: this.faults };
+    const isBlob = dfs !== undefined && (name === "blob" || name === "dfs");
+    const handler = isBlob
+      ? handlerOf(http, parts, (request) => (isPathRequest(request, name) ? dfs : http))
+      : handlerOf(http, parts);
+    const listener = await this.#add({
+      ...listening,
+      certificate,
+      handler,
+      onRequest: this.#clients.onRequest,
+      onPortReplaced: onPortReplaced(this.#given, `${name}Port`),
+    });
+    this.#endpoints.listens(service, listener.address);
+    this.urls[name] = listener.url;
+    announce(serviceLine(name, `is successfully listening at ${listener.url}`));
   }
 
   async #listenSmb(): Promise<void> {
@@ -428,7 +420,7 @@ export class RunningServer {
       memory: this.#limits.memory,
       stores: this.#stores,
       httpServices: this.#httpServices,
-      dfs: this.#blobApis?.dfs,
+      dfs: this.#dfs,
       observer: this.observer,
       smb: this.#smb?.administration,
       local: this.#identity.local,

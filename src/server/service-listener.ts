@@ -1,14 +1,14 @@
 import type { ServiceName } from "../protocol/names.ts";
-import { formatUrl, type ListenerOptions } from "./listener.ts";
+import type { ListenerOptions } from "./listener.ts";
 import type { Options } from "./options.ts";
 
-type ServiceListener = Pick<ListenerOptions, "title" | "host" | "port" | "keepAliveSeconds">;
-
+/** The name, address and idle time of a service's listener: `name` is that of the listener, which is
+ *  `dfs` for the second listener of the blob service. */
 export function serviceListener(
   options: Options,
   service: ServiceName,
   name: EndpointName,
-): ServiceListener {
+): Pick<ListenerOptions, "title" | "host" | "port" | "keepAliveSeconds"> {
   return {
     title: `${titleOf(name)} service`,
     host: options[`${name}Host`],
@@ -17,21 +17,9 @@ export function serviceListener(
   };
 }
 
-/** A start-up line in the form of Azurite, which scripts wait for. */
+/** A start-up line in the form of Azurite: test scripts wait for it on standard output. */
 export function serviceLine(name: EndpointName, what: string): string {
   return `Azurite ${titleOf(name)} service ${what}`;
-}
-
-export function startingLine(
-  name: EndpointName,
-  { host, port }: ServiceListener,
-  isSecure: boolean,
-): string {
-  return serviceLine(name, `is starting at ${formatUrl(isSecure, host, port)}`);
-}
-
-export function listeningLine(name: EndpointName, url: string): string {
-  return serviceLine(name, `is successfully listening at ${url}`);
 }
 
 /** Prints that a free port was taken instead of one in use; undefined if the port was given. */

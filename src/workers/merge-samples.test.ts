@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { mergeSamples } from "./merge-samples.ts";
 import { newMetrics } from "../server/metrics.ts";
-import { renderMetrics } from "../server/admin-listener.ts";
+import { renderMetrics } from "../server/render-metrics.ts";
 
 const figures = { residentBytes: 1, heapUsedBytes: 2, cpuSeconds: 3 };
 

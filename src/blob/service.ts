@@ -78,7 +78,7 @@ export const blobService: Service = {
 };
 
 /** The listener of the blob service that received a request. */
-type BlobPort = "blob" | "dfs";
+export type BlobPort = "blob" | "dfs";
 
 /** The parts of a request by which `isPathRequest` tells the Blob API from the Data Lake API. */
 interface SentRequest {

@@ -8,8 +8,8 @@ import { encryptionOption } from "./with-stores.ts";
 const nameWord: Argument = { value: "NAME", kind: "name" };
 const settingWords: Argument = { value: "SETTING=VALUE", kind: "name", isList: true };
 
-/** `etagere account`: manages the accounts that a server stores, besides those of its configuration.
- *  `account-access.ts` carries the actions out. */
+/** `etagere account`: manages the accounts that a server stores, besides those of its
+ *  configuration. `account-access.ts` carries the actions out. */
 export const accountCommand = defineCommand({
   name: "account",
   summary: "create, change, list and delete accounts in the data store",

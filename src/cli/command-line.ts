@@ -5,8 +5,8 @@ import type { Options } from "./command.ts";
 import { serverHelp } from "./help.ts";
 import { commonOptions, splitWords } from "./parse-words.ts";
 
-/** What the words of a command line that begins with no command ask for: in most cases to serve. The
- *  command line of all other commands is parsed by `parse-words.ts` alone. */
+/** What the words of a command line that begins with no command ask for: in most cases to serve.
+ *  The command line of all other commands is parsed by `parse-words.ts` alone. */
 export type ServerCommand =
   | { readonly run: "help" }
   | { readonly run: "version" }

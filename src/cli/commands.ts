@@ -21,8 +21,8 @@ import { statusCommand } from "./status-command.ts";
 import { tourCommand } from "./tour-command.ts";
 
 /** All commands of `etagere NAME …`, by name; without a name, `etagere` serves. The command line is
- *  parsed by this table and by `serverOptions`, and the help texts, the shell completion, the manual
- *  page and docs/OPTIONS.md are made from both. */
+ *  parsed by this table and by `serverOptions`, and the help texts, the shell completion, the
+ *  manual page and docs/OPTIONS.md are made from both. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   [
     checkCommand,

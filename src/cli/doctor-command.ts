@@ -14,9 +14,9 @@ import {
 import type { Finding } from "./doctor/finding.ts";
 import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
 
-/** The options of the server that the checks of `etagere doctor` depend on. The command examines the
- *  machine and the places where a server with these options would store its data, before or while
- *  the server runs. */
+/** The options of the server that the checks of `etagere doctor` depend on. The command examines
+ *  the machine and the places where a server with these options would store its data, before or
+ *  while the server runs. */
 const names: readonly FlagName[] = [
   "location",
   "store",

@@ -23,9 +23,9 @@ const keyOptions = {
   encryption: { ...storeOptions.encryption, actions: stored },
 } as const satisfies Options;
 
-/** `etagere encryption`: creates a master key, and changes the keys of encrypted data. The data keys,
- *  which encrypt the data, are stored with it, encrypted (wrapped) with the master key: so a new
- *  master key needs no data to be written again. */
+/** `etagere encryption`: creates a master key, and changes the keys of encrypted data. The data
+ *  keys, which encrypt the data, are stored with it, encrypted (wrapped) with the master key: so a
+ *  new master key needs no data to be written again. */
 export const encryptionCommand = defineCommand({
   name: "encryption",
   summary: "create and change the keys of encrypted data",

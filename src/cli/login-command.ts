@@ -26,9 +26,9 @@ async function explorerLink(server: ServerAddress): Promise<string> {
   return link === undefined ? `${server.url}/` : `${server.url}/#login=${link}`;
 }
 
-/** Runs a change of a server: the creation of the first account with a secret key makes the explorer
- *  require a login from then on. The result then has a link that logs in, because a page that is
- *  open in a browser can no longer load anything. */
+/** Runs a change of a server: the creation of the first account with a secret key makes the
+ *  explorer require a login from then on. The result then has a link that logs in, because a page
+ *  that is open in a browser can no longer load anything. */
 export async function withLoginLink<T extends object>(
   server: ServerAddress,
   change: () => Promise<T>,

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { serviceNames, type ServiceName } from "../protocol/names.ts";
 
-/** The service that the first word of the command line selects: `etagere blob` serves only blobs, as
- *  Azurite's programs for single services do. Undefined if the word names no service. */
+/** The service that the first word of the command line selects: `etagere blob` serves only blobs,
+ *  as Azurite's programs for single services do. Undefined if the word names no service. */
 export function serviceModeOf(word: string): ServiceName | undefined {
   return serviceNames.find((name) => name === word);
 }

@@ -22,8 +22,8 @@ import { defineCommand, type Options } from "./command.ts";
 import { lostEvents } from "./events-command.ts";
 import { columnsOf } from "./progress.ts";
 
-/** The options of `etagere status`, which prints what clients of a running server hold and wait for,
- *  and its load, once or again and again. Health checks of containers use `--ready`. */
+/** The options of `etagere status`, which prints what clients of a running server hold and wait
+ *  for, and its load, once or again and again. Health checks of containers use `--ready`. */
 const columnsDefault = 120;
 /** Width of pipes and files, which have none. */
 const columnsUnlimited = 10_000;

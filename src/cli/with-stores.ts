@@ -10,8 +10,8 @@ import type { Log } from "../base/world.ts";
 import type { Options as CommandOptions } from "./command.ts";
 
 /** What commands need that work on data directly, without a running server: their options, and
- *  functions that open and close the data. Values are those of the command line; undefined ones were
- *  not given. */
+ *  functions that open and close the data. Values are those of the command line; undefined ones
+ *  were not given. */
 type GivenOptions = {
   readonly [N in keyof ServerOptionInputs]?: ServerOptionInputs[N] | undefined;
 };
@@ -52,8 +52,8 @@ export function locationOf({ location }: Options): string {
   return resolve(location ?? defaultLocation);
 }
 
-/** Runs `work` with the stores that options name, and with the background tasks of a server, such as
- *  the deletion of data that nothing refers to. Then closes the stores. */
+/** Runs `work` with the stores that options name, and with the background tasks of a server, such
+ *  as the deletion of data that nothing refers to. Then closes the stores. */
 export async function withStores<T>(
   options: Options,
   work: (stores: DataStores, world: World) => Promise<T>,
@@ -78,8 +78,8 @@ export async function withLocation<T>(
   return useAndClose(openDataLocation(location, world, newKeys), (data) => work(data, world));
 }
 
-/** As `withLocation`, with the data folder of a server that is not running. Throws if the folder does
- *  not exist, because opening it would create it. */
+/** As `withLocation`, with the data folder of a server that is not running. Throws if the folder
+ *  does not exist, because opening it would create it. */
 export async function withFolder<T>(
   { location = defaultLocation, encryption }: FolderValues,
   work: (data: OpenDataLocation, world: World) => Promise<T>,

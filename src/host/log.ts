@@ -10,9 +10,9 @@ interface LogSettings {
   readonly silent: boolean;
 }
 
-/** Opens the log of a server or worker process, as lines of JSON. It goes to standard error, because
- *  tools parse the lines on standard output. `pid` is part of every line if several processes write
- *  to one log. */
+/** Opens the log of a server or worker process, as lines of JSON. It goes to standard error,
+ *  because tools parse the lines on standard output. `pid` is part of every line if several
+ *  processes write to one log. */
 export function logFor({ debug: file, silent }: LogSettings, pid?: number): Log {
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true });
   const toFile = { dest: file, append: true, mode: 0o600 };

@@ -40,9 +40,9 @@ import type { IncomingMessage } from "node:http";
 import { formatIso } from "../base/dates.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** What `httpServiceOf` combines with a storage service, so that the HTTP pipeline can serve it. The
- *  running server makes its services with it, and so do commands that send requests to the services
- *  without a listener (`inProcessServices`). */
+/** What `httpServiceOf` combines with a storage service, so that the HTTP pipeline can serve it.
+ *  The running server makes its services with it, and so do commands that send requests to the
+ *  services without a listener (`inProcessServices`). */
 interface ServiceEnvironment extends World {
   readonly meter: Meter;
   readonly observer: Observer;
@@ -143,8 +143,8 @@ const trusting = { authenticate: () => ok(keyPrincipal) } as unknown as Authenti
 
 type InProcessParts = Pick<ServiceEnvironment, "clock" | "random" | "log" | "accounts" | "options">;
 
-/** The services as they run behind the listeners, but without listeners: for `--init`, which creates
- *  resources through them before the server listens. */
+/** The services as they run behind the listeners, but without listeners: for `--init`, which
+ *  creates resources through them before the server listens. */
 export function inProcessServices(
   given: InProcessParts,
   stores: DataStores,

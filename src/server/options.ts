@@ -128,10 +128,10 @@ const isHttpUrl = (value: string): boolean => /^https?:\/\//.test(value) && URL.
 const isSyslogUrl = (value: string): boolean =>
   /^(udp|tcp|tls):\/\/[^/]/.test(value) && URL.canParse(value);
 const isBucket = (value: string): boolean => value.startsWith("s3://") && URL.canParse(value);
-const oauthModes = ["basic", "verify"];
+const oauthModes: ReadonlySet<string> = new Set(["basic", "verify"]);
 
 const textRules: { readonly [N in FlagName]?: TextRule } = {
-  oauth: [(value) => oauthModes.includes(value.toLowerCase()), '"basic" or "verify"'],
+  oauth: [(value) => oauthModes.has(value.toLowerCase()), '"basic" or "verify"'],
   smbSigning: [(value) => /^(required|optional)$/.test(value), '"required" or "optional"'],
   auditSyslog: [isSyslogUrl, "udp://host:514, tcp://host:601 or tls://host:6514"],
   auditWebhook: [isHttpUrl, "a URL like https://example.com/audit"],

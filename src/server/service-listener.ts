@@ -2,8 +2,8 @@ import type { ServiceName } from "../protocol/names.ts";
 import type { ListenerOptions } from "./listener.ts";
 import type { Options } from "./options.ts";
 
-/** The name, address and idle time of a service's listener: `name` is that of the listener, which is
- *  `dfs` for the second listener of the blob service. */
+/** The name, address and idle time of a service's listener: `name` is that of the listener, which
+ *  is `dfs` for the second listener of the blob service. */
 export function serviceListener(
   options: Options,
   service: ServiceName,

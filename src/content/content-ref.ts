@@ -1,6 +1,9 @@
 /**
- * A record's reference to its bytes. Offsets that no slice covers read as zeros (sparse page blobs
- * and files); block and append blobs have no gaps.
+ * What a record stores of its content, and the plans with which decisions of all services change
+ * it.
+ *
+ * A `ContentRef` is a record's reference to its bytes. Offsets that no slice covers read as zeros
+ * (sparse page blobs and files); block and append blobs have no gaps.
  *
  * Small contents are `inline`; larger ones are `slices` in the record; beyond `slicesInRecordMax`
  * they are a `tree` of content nodes in the store, which snapshots and copies share by reference.
@@ -10,8 +13,9 @@ export type ContentRef =
   | { readonly kind: "slices"; readonly length: number; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly length: number; readonly root: bigint };
 
-/** A whole body of up to this many bytes is stored in its record: one flush instead of two. Longer
- *  content becomes inline again if it is cut to this length. */
+/** A whole body of up to this many bytes is stored in its record: then one flush makes it durable
+ *  instead of two, that of the extent and that of the store. Longer content becomes inline again if
+ *  it is cut to this length. */
 export const inlineWholeBytesMax = 4096;
 /** The same for blocks, appends, pages and ranges: smaller, because content may have many. */
 export const inlinePartBytesMax = 256;
@@ -64,8 +68,9 @@ export interface SliceSourceOfLength {
   readonly source: SliceSource;
 }
 
-/** The new content of a record, as a pure value of a decision. The execution layer applies it
- *  inside the transaction and updates reference counts and live bytes. */
+/** The new content of a record, as a plain value, so that decisions stay pure.
+ *  `ContentStore.applyPlan` applies it in the transaction of the record and updates reference
+ *  counts and live bytes. */
 export type ContentPlan =
   /** The bytes that `ref`, of this or another record, refers to: for blob snapshots, versions and
    *  copies. */
@@ -89,13 +94,12 @@ export type ContentEdit =
 
 export const emptyContent: ContentRef = { kind: "inline", length: 0, bytes: new Uint8Array(0) };
 
-/** Makes a body the whole content. Plans are plain values, so that decisions stay pure;
- *  `ContentStore.applyPlan` applies them. */
+/** Makes a body the whole content. */
 export function whole(received: ReceivedBody): ContentPlan {
   return compose([asPart(received)]);
 }
 
-/** Makes the content of another record, without copying bytes. */
+/** Takes the content of another record, without copying bytes: for snapshots, versions, copies. */
 export function share(ref: ContentRef): ContentPlan {
   return { plan: "share", ref };
 }
@@ -110,7 +114,7 @@ export function edit(base: ContentRef, ...edits: readonly ContentEdit[]): Conten
   return { plan: "edit", base, edits };
 }
 
-/** A write beyond the end extends the content. */
+/** Writes a body at an offset; beyond the end it extends the content. */
 export function write(base: ContentRef, at: number, received: ReceivedBody): ContentPlan {
   return edit(base, { edit: "write", at, part: asPart(received) });
 }

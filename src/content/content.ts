@@ -5,6 +5,10 @@ import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref
 import type { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
+/** The interface of content storage: the bytes of blobs and files, apart from their records. All
+ *  services use it through `operation/`; `open-content.ts` implements it with extents in a folder,
+ *  in memory or in S3. */
+
 export interface ReceiveOptions {
   /** Declared length of the body, if any; its bytes are then stored contiguously. */
   readonly length?: number | undefined;
@@ -30,12 +34,11 @@ export interface BodyEncryption {
   readonly scope?: string | undefined;
 }
 
-/** Bytes in memory as a body. */
+/** Bytes in memory as a body, for content that the server writes itself. */
 export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   if (bytes.length > 0) yield bytes;
 }
 
-/** Content storage of all services. */
 export interface ContentStore {
   /** Limits the work per iteration of the event loop, also for readers of this content. */
   readonly loop: LoopShare;
@@ -70,7 +73,7 @@ export interface ContentStore {
    *  encrypted, `span` is that of a traced request. */
   open(view: View, ref: ContentRef, key?: Uint8Array, span?: Span): ContentReader;
   /** Keeps all content of the view's state readable until the returned function is called, so that
-   *  `open` works however old the view becomes. */
+   *  an export can `open` content however old its view becomes. */
   pin(view: View): () => void;
   /** Runs one round of garbage collection and compaction: removes unreachable trees and extents,
    *  compacts extents of which less than half is live. Returns whether there is more to do. */
@@ -78,7 +81,8 @@ export interface ContentStore {
   close(): Promise<void>;
 }
 
-/** The content store `content` with other methods instead of some of its own. */
+/** A content store that does the same as `content`, except for the given methods: for tracing and
+ *  injected faults. */
 export function contentWith(content: ContentStore, own: Partial<ContentStore>): ContentStore {
   return {
     loop: content.loop,

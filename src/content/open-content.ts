@@ -27,6 +27,10 @@ import { applyPlan } from "./tree/apply-plan.ts";
 import { loadNode, walk, type NodeSource } from "./tree/node.ts";
 import { storeIdCodec, storeIdKey } from "./tables.ts";
 
+/** Opens the content storage of a server: `data/data-stores.ts` gives it the store, in which the
+ *  content nodes are, and the files of extents. It connects writing (`body/`, `extents/`), reading
+ *  (`reader.ts`), plans (`tree/`) and the freeing of space (`reclaim/`). */
+
 export interface ContentOptions {
   readonly store: Store;
   /** `openDiskFiles(folder)`, or `memoryFiles({ bytesMax })`. */
@@ -49,7 +53,6 @@ export interface ContentOptions {
   readonly scopeKeys?: ScopeKeys | undefined;
 }
 
-/** Opens the content of a store: its content nodes are in the key space, its bytes in `files`. */
 export async function openContentStore(options: ContentOptions): Promise<ContentStore> {
   const { store, files, clock, horizons, extentBytes = options.files.extentBytes } = options;
   const ids = await IdAllocator.open(store);

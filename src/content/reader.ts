@@ -7,6 +7,10 @@ import { walk, type NodeSource } from "./tree/node.ts";
 import { decryptAt } from "./body/receive.ts";
 import { cipherFrom, type Span } from "./tree/slices.ts";
 
+/** Reads content for `ContentStore.open`: of responses, copies and exports. A content is read in
+ *  chunks of up to 1 MiB, each filled by several reads of extents at once, and decrypted if a
+ *  client's key or an encryption scope has encrypted it. */
+
 /** Small slices of one chunk that are read from disk at the same time. */
 const concurrentReadsMax = 32;
 
@@ -43,7 +47,7 @@ function spanWithin(ref: ContentRef, from: number, length: number): Span {
   return { from: Math.min(from, to), to };
 }
 
-/** Bytes of one source, or zeros if there is none. */
+/** A part of the content from one source; zeros if it has none, as in the holes of a page blob. */
 interface Segment {
   readonly length: number;
   readonly source: SliceSource | undefined;

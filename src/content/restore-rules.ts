@@ -16,7 +16,9 @@ import {
 const restoreGarbageId = 0n;
 
 /**
- * Restores the records of content. Extents and running readers exist outside the store:
+ * How content is restored with a saved state of the store (`data/services.ts` passes these rules to
+ * it). Records of other services return to their old values; those of content cannot, because
+ * extents and running readers exist outside the store:
  *
  * - Records of extents are kept, because they describe files. No extent that a saved state contains
  *   is removed (`content/reclaim/space-reclaimer.ts`). Those created since have no live bytes after
@@ -56,7 +58,8 @@ function isRestorable(key: Key, current: EngineReader): boolean {
   return !isRecord && current.get(record, textOfKey(record)) !== undefined;
 }
 
-/** Entries of earlier restores stay as they are; their nodes are still waiting for readers. */
+/** The write for a garbage entry that was created since the saved state. Entries of earlier
+ *  restores stay as they are: readers may still need their nodes. */
 function withoutNodes({ key, text, now }: ChangedKey): readonly RestoreWrite[] {
   const garbage = garbageCodec.decode(now as Value);
   if (garbage.isFromRestore === true) return [];

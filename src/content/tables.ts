@@ -3,7 +3,9 @@ import { decodeKey, encodeTaggedKey, prefixBounds, type KeyBounds } from "../enc
 import type { Key } from "../store/store.ts";
 import { recordCodec } from "../encoding/table.ts";
 
-/** Tables of content in the key space. Their tags are never reused. */
+/** The tables of content in the key space: keys, records and their codecs. `content/` reads and
+ *  writes them; checks, copies and restores of whole stores use the ranges and tags below. Tags are
+ *  never reused. */
 const tagNode = 0x10;
 const tagCount = 0x11;
 /** Tag of the list of extents, and of their counters. */
@@ -142,14 +144,16 @@ export function leadingId(key: Key): bigint {
   return decodeKey(key, 1)[0] as bigint;
 }
 
-/** Tables of content that the restore of a saved state treats specially. */
+/** The tables of content that the restore of a saved state treats differently
+ *  (`restore-rules.ts`). */
 export function contentTagOf(key: Key): "node" | "extent" | "garbage" | "other" {
   if (key[0] === tagNode) return "node";
   if (key[0] === extentsTag) return "extent";
   return key[0] === tagGarbage ? "garbage" : "other";
 }
 
-/** Key of the store's id, which marks its extent storage. */
+/** Key of the id of this store. It is also written into the storage of extents, so that two stores
+ *  cannot use the same one. */
 export function storeIdKey(): Key {
   return encodeTaggedKey(identityTag, ["store"]);
 }

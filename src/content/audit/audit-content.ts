@@ -20,11 +20,17 @@ import { ExtentFileCache } from "../extents/extent-file-cache.ts";
 import type { RecordCodec } from "../../encoding/table.ts";
 import { readExtents } from "../extents/extent-table.ts";
 
+/** Compares all stored content with the records that refer to it: `etagere check`
+ *  (`commands/folder-check/`) runs `ContentAudit`, the scrubber runs `StoredBytes`. Every write
+ *  changes reference counts, live bytes and the owner index in steps, so an error in them shows
+ *  only if everything is counted again. */
+
 interface ContentAuditOptions {
   /** The state to check. It and its extents must stay readable until the end of the audit. */
   readonly view: View;
   readonly files: ExtentFiles;
-  /** Extents whose files existed before the view was opened. */
+  /** Extents whose files existed before the view was opened. A file that is created later has no
+   *  record in this state, so it must not be reported as left over. */
   readonly filesBefore: ReadonlySet<bigint>;
   readonly report: (problem: string) => void;
   /** Called with the number of bytes after each range of an extent that was read. */
@@ -39,15 +45,14 @@ export interface AuditFigures {
   readonly bytesWithChecksum: number;
 }
 
-/** Checks all content: every reference has its node and its bytes, every count equals the number of
- *  references, and nothing without references is kept. Call `begin`, then `addRecord` for each
- *  record with content, then `finish`. */
+/** Checks all content: every reference has its content node and its bytes, every count equals the
+ *  number of references, and nothing without references is kept. */
 export class ContentAudit {
   readonly #options: ContentAuditOptions;
   readonly #expected: ExpectedContent;
   readonly #bytes: StoredBytes;
-  /** Replaced content nodes among the garbage. Their children belong to the nodes that replaced
-   *  them. */
+  /** Content nodes that an edit has replaced and that garbage collection has not deleted yet. They
+   *  are not counted: their children now belong to the nodes that replaced them. */
   readonly #replacedNodes = new Set<bigint>();
   readonly #removedExtents = new Set<bigint>();
   #nodes = 0;
@@ -58,7 +63,8 @@ export class ContentAudit {
     this.#bytes = new StoredBytes(options.files, options.onBytes);
   }
 
-  /** Returns the number of bytes that the audit will read if the extents have correct counts. */
+  /** First step. Returns how many bytes the audit will read, for the display of progress: the sum
+   *  of the stored counts, which may be wrong. */
   async begin(): Promise<{ readonly referencedBytes: number }> {
     for await (const entries of this.#options.view.range(allGarbage())) {
       for (const { value } of entries) {
@@ -72,6 +78,7 @@ export class ContentAudit {
     return { referencedBytes: Number([...live.values()].reduce((sum, each) => sum + each, 0n)) };
   }
 
+  /** Second step, for each record with content. `name` names the record in reports. */
   async addRecord(name: string, key: Key, ref: ContentRef): Promise<void> {
     const wrong = findRefProblem(ref);
     if (wrong !== undefined) this.#options.report(`${name}: ${wrong}`);
@@ -79,6 +86,7 @@ export class ContentAudit {
     if (ref.kind === "slices") await this.#readAll(name, ref.slices);
   }
 
+  /** Last step, after all records. */
   async finish(): Promise<AuditFigures> {
     await this.#auditNodes();
     await this.#auditCounts();

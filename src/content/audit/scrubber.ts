@@ -7,6 +7,10 @@ import type { ContentRef, Slice } from "../content-ref.ts";
 import type { ExtentFiles } from "../extents/extent-files.ts";
 import { StoredBytes } from "./audit-content.ts";
 
+/** Scrubbing: all stored bytes are read again and again in the background and compared with their
+ *  checksums, so that damage by the disk is noticed while a backup still has the bytes.
+ *  `data/data-stores.ts` runs the steps, as many per second as the operator permits. */
+
 export interface ScrubberOptions {
   readonly store: Store;
   readonly content: ContentStore;
@@ -22,7 +26,8 @@ interface ScrubStep {
   readonly isPassDone: boolean;
 }
 
-/** Where the next step begins: at an offset of the first record from `key` on. */
+/** Where the next step begins: at an offset of the content of the record with `key`, or at the
+ *  first record after it. `table` is an index in `contentTables`. */
 interface Cursor {
   readonly table: number;
   readonly key: Key;
@@ -39,7 +44,6 @@ const recordsPerStepMax = 256;
 /** A step ends with the slice that reaches this. */
 const bytesPerStep = 4 * 1024 * 1024;
 
-/** Compares stored bytes with their checksums, a bounded part of the content in each step. */
 export class Scrubber {
   readonly #options: ScrubberOptions;
   #cursor: Cursor;
@@ -49,7 +53,9 @@ export class Scrubber {
     this.#cursor = this.#startOf(0);
   }
 
-  /** Reads the slices of a step in one state, and their bytes after it: open readers keep them. */
+  /** Verifies the next part of the content. The list of slices is read on one store snapshot. Their
+   *  bytes are read after it has ended, because that may take longer than a view may stay open; the
+   *  open readers keep garbage collection from deleting them meanwhile. */
   async step(): Promise<ScrubStep> {
     const { store, files, log } = this.#options;
     const readers: ContentReader[] = [];
@@ -73,7 +79,7 @@ export class Scrubber {
     }
   }
 
-  /** `next` is undefined after the last record. */
+  /** Lists the slices of the next part; `next` is undefined after the last record. */
   async #collect(
     view: View,
     readers: ContentReader[],

@@ -5,6 +5,11 @@ import { memo } from "../../process/memo.ts";
 import { copyInto, isInMemory, scratch, crcResults, firstCrcBytes } from "../../process/bytes.ts";
 import { continueCrc, crcOfHalves } from "./crc64-program.ts";
 
+/** MD5 and CRC64 of content: for the checksum headers of requests and responses (`receive.ts`,
+ *  `structured.ts`, `http/`), and for the CRC64 that is stored with each slice to detect damage.
+ *  The CRC of a body follows from those of its chunks by arithmetic with polynomials
+ *  (`combineCrc64`), so that no byte is read twice. */
+
 const noop = (): void => undefined;
 
 export function md5Of(bytes: Uint8Array): Uint8Array {
@@ -75,14 +80,17 @@ export class BodyChecksums {
   }
 }
 
-/** CRC-64/NVME: reflected polynomial, initial and final value inverted. */
+/** The polynomial of CRC-64/NVME, reflected (the lowest power is the top bit), in two halves:
+ *  bitwise operators of JavaScript have 32 bits. The CRC begins and ends inverted. */
 const polynomialHigh = 0x9a6c9329 | 0;
 const polynomialLow = 0xac4bc9b5 | 0;
 const topBit = 0x80000000 | 0;
-/** Exponents up to `8 · 2^53`, the longest possible body. */
+/** Number of powers `x^(2^n)`: enough for the exponent `8 · 2^53`, the bits of the longest possible
+ *  body. */
 const powersMax = 57;
 const operatorsMax = 64;
-/** Fewer bytes are faster in one part, without combining. */
+/** Shorter bytes are computed in one part. The CRCs of the halves of longer ones are computed side
+ *  by side (`crc64-program.ts`) and then combined. */
 const halvedBytesMin = 8 * 1024;
 
 /** A polynomial of degree below 64, reflected: the top bit of `high` is the constant term. */
@@ -104,7 +112,8 @@ export function crc64Of(bytes: Uint8Array): bigint {
   return crc;
 }
 
-/** Continues a CRC with bytes of the memory. */
+/** Continues a CRC with bytes of the memory of the WebAssembly program, in which this process
+ *  allocates its buffers (`process/bytes.ts`). */
 function continueCrc64(before: bigint, at: number, length: number): bigint {
   crcResults[0] = before;
   continueCrc(at, length);
@@ -149,7 +158,8 @@ export function combineCrc64(first: bigint, second: bigint, secondLength: number
 
 const powers = powersOfTwo();
 
-/** `x^(8 · length)`, remembered: bodies arrive in chunks of few different lengths. */
+/** `x^(8 · length)` modulo the polynomial: multiplied with it, a CRC becomes that of the same bytes
+ *  followed by `length` zeros. Cached, because bodies arrive in chunks of few different lengths. */
 const operatorFor = memo(operatorsMax, (length: number): Polynomial => {
   let product: Polynomial = { high: topBit, low: 0 };
   let rest = length;

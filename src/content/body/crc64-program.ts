@@ -1,10 +1,16 @@
 import { bufferMemory, crcResultsAt, WebAssembly } from "../../process/bytes.ts";
 
-/** CRC-64/NVME, reflected. */
+/** A WebAssembly program that computes CRC-64/NVME for `checksums.ts`: JavaScript has no fast
+ *  integers of 64 bits. It is assembled here, instruction by instruction, so that the build needs
+ *  no other compiler. It looks up eight bytes at once in eight tables ("slicing by 8"). */
+
+/** CRC-64/NVME, reflected: the lowest power of the polynomial is the top bit. */
 const polynomial = 0x9a6c_9329_ac4b_c9b5n;
 
 const tableBytes = 256 * 8;
 
+/** Codes of the types and instructions that are used.
+ *  webassembly.github.io/spec/core/binary/instructions.html */
 const int32 = 0x7f;
 const int64 = 0x7e;
 const noResult = 0x40;
@@ -40,9 +46,10 @@ const store = (crc: number, offset: number): number[] =>
   join(constant(0), get(crc), invert, store64(offset));
 
 interface Program {
-  /** Continues the first result with `length` bytes. */
+  /** Continues the CRC in the first cell of `crcResults` with the bytes at this position. */
   readonly continueCrc: (at: number, length: number) => void;
-  /** Stores the CRCs of two ranges of `length` bytes, a multiple of 8, one after the other. */
+  /** Stores the CRCs of two adjacent ranges of `length` bytes each, a multiple of 8, in the two
+   *  cells of `crcResults`. */
   readonly crcOfHalves: (at: number, length: number) => void;
 }
 
@@ -91,7 +98,7 @@ function addEightBytes(crc: number, pointer: number): number[] {
   );
 }
 
-/** Parameters: pointer, length. */
+/** The code of `continueCrc`, with the parameters pointer and length and a local for the CRC. */
 function continueCrcCode(): number[] {
   const [pointer, length, crc] = [0, 1, 2];
   const addByte = join(
@@ -111,8 +118,9 @@ function continueCrcCode(): number[] {
   );
 }
 
-/** Parameters: pointer, length. The steps of one half are computed while those of the other wait
- *  for their tables, which takes little more than half the time. */
+/** The code of `crcOfHalves`, with the parameters pointer and length. The steps of one half are
+ *  computed while those of the other wait for their tables, which takes little more than half the
+ *  time. */
 function crcOfHalvesCode(): number[] {
   const [first, length, second, stop, firstCrc, secondCrc] = [0, 1, 2, 3, 4, 5];
   return join(
@@ -155,7 +163,7 @@ function text(value: string): number[] {
   return sized([...Buffer.from(value)]);
 }
 
-/** A number in parts of seven bits, the lowest first. */
+/** A number as LEB128, WebAssembly's encoding: seven bits per byte, the lowest first. */
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }

@@ -1,5 +1,9 @@
 import { Worker } from "node:worker_threads";
 
+/** MD5 of large bodies on threads, while the event loop receives and writes them: MD5 takes 1.7 ms
+ *  per MiB, almost half the cost of an upload. `data/data-stores.ts` makes the threads,
+ *  `receive.ts` uses them for bodies from 512 KiB on. */
+
 /** The MD5 of one body, whose bytes are added in order. */
 export interface Md5Sum {
   /** Resolves when the bytes were read and may be overwritten. */
@@ -21,6 +25,7 @@ interface Reply {
   readonly digest?: Uint8Array;
 }
 
+/** A request that is not answered yet. Replies come in the order of the requests. */
 interface Waiter {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
@@ -70,9 +75,8 @@ export class Md5Threads implements Md5Source {
   }
 }
 
-/** Computes the MD5 of large bodies on a thread, while the event loop receives and writes them: MD5
- *  takes 1.7 ms per MiB, almost half the cost of an upload. The thread is started for the first
- *  such body. */
+/** One thread, started for the first body. A thread that has ended fails the bodies in progress and
+ *  is replaced for the next one. */
 export class Md5Thread implements Md5Source {
   #worker: Worker | undefined;
   readonly #waiters: Waiter[] = [];
@@ -123,7 +127,7 @@ export class Md5Thread implements Md5Source {
     return worker;
   }
 
-  /** Fails the bodies in progress. The next body starts a new thread. */
+  /** Fails the requests in progress. */
   #ended(worker: Worker, cause: Error | undefined): void {
     // After an error there is an exit, too, and a new thread may have been started meanwhile.
     if (worker !== this.#worker) return;

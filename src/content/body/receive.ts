@@ -21,6 +21,10 @@ import type { ExtentWriter, Region } from "../extents/extent-writer.ts";
 import type { Md5Source } from "./md5-thread.ts";
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
+/** Receives bodies for `ContentStore.receive` (`open-content.ts`), before the transaction of a
+ *  request: a small body stays in memory, for the record; a larger one is written to extents while
+ *  it arrives. The end of the file encrypts bodies with keys of clients and encryption scopes. */
+
 /** Smaller bodies take less time to hash than a thread takes to answer. */
 const threadBytesMin = 512 * 1024;
 
@@ -125,9 +129,10 @@ async function describe(
   };
 }
 
-/** Buffers of a body: it is received while its earlier parts are still written and hashed. */
+/** Buffers that a body normally has: one is filled from the network while the other one is written
+ *  and hashed. */
 const ownBuffersMax = 2;
-/** Most buffers of a body, if more than `unusedBuffersMin` are unused. */
+/** Most buffers of a body while more than `unusedBuffersMin` buffers of the process are unused. */
 const buffersMax = 8;
 const unusedBuffersMin = 48;
 /** A body takes its second buffer only while this many are unused, so that other bodies get their
@@ -168,7 +173,8 @@ class BodySink {
   #filled = 0;
   /** The buffers that are not done, in the order of their bytes. */
   readonly #busy: BusyBuffer[] = [];
-  /** 0 while the body is in a small buffer of its own. */
+  /** Number of large buffers that the body has taken; 0 while it is in a small buffer of its
+   *  own. */
   #buffers = 0;
   /** The writes so far, which run one after the other. */
   #writing: Promise<void> = Promise.resolve();
@@ -395,7 +401,8 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
 const algorithm = "aes-256-ctr";
 const blockBytes = 16;
 
-/** Encrypts a body chunk by chunk, from its start. */
+/** Encrypts a body chunk by chunk, from its start: AES-256 in counter mode, which changes no length
+ *  and can be decrypted from any offset, as range reads need. */
 export function bodyCipher(key: Uint8Array, nonce: bigint): (bytes: Uint8Array) => Uint8Array {
   const cipher = createCipheriv(algorithm, key, counterAt(nonce, 0));
   return (bytes) => cipher.update(bytes);

@@ -1,8 +1,9 @@
 import { combineCrc64, crc64Bytes, crc64Of, crc64OfNothing } from "./checksums.ts";
 
 /**
- * The structured body format: data with checksums in between, as newer clients send and request it.
- * All numbers are little-endian; sizes in bytes in parentheses.
+ * The structured body format: data with checksums in between, as newer clients send and request it
+ * (`x-ms-structured-body`). `http/request/body.ts` reads it, `operation/structured-reply.ts` writes
+ * it. All numbers are little-endian; sizes in bytes in parentheses.
  *
  * Header: version (1), length of the whole message (8), flags (2), number of segments (2). Segment:
  * its number from 1 (2), its length (8), the data, its CRC64 (8). At the end the CRC64 of all data

@@ -26,6 +26,9 @@ import {
   type SpareSpace,
 } from "./extent-files.ts";
 
+/** Extents as files of a folder on this machine. `data/storage-backends.ts` opens it for stores
+ *  whose content is neither in memory nor in S3. */
+
 const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const syncDescriptor = promisify(fdatasync);
@@ -36,7 +39,7 @@ const extentBytes = 256 * 1024 * 1024;
  *  disk. */
 const spareBytes = 4 * 1024 * 1024;
 
-/** Extents as files of one folder, which is created if missing. */
+/** Opens the folder of extents, which is created if missing. */
 export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFiles> {
   makePrivateFolder(folder, log);
   await syncFolder(dirname(folder));
@@ -74,7 +77,8 @@ export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFi
   };
 }
 
-/** A file of zeros: its blocks are allocated, and overwriting them needs no further ones. */
+/** The file `spare`, 4 MiB of zeros: its blocks are allocated, so overwriting them needs no further
+ *  ones. */
 function spareFile(folder: string): Omit<SpareSpace, "use"> & { readonly path: string } {
   const path = join(folder, "spare");
   return {
@@ -167,7 +171,7 @@ function diskFile(descriptor: number): ExtentFile {
 /** An extent that is written past the system's cache (O_DIRECT): through the cache, each body would
  *  cost a copy, and more if the cache had to get memory first. All writes of the extent bypass it,
  *  because a concurrent cached write to a neighbouring range could leave old bytes in the cache. An
- *  ordinary file if the system does not support this. */
+ *  ordinary file if the system has no such writes. */
 async function alignedFile(path: string, cached: number): Promise<ExtentFile> {
   const flags = constants.O_WRONLY | (constants.O_DIRECT ?? 0);
   const direct = process.platform === "linux" ? await openIfSupported(path, flags) : undefined;

@@ -1,6 +1,10 @@
 import type { Span } from "../../base/span.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 
+/** Cache of extents that are open for reading, because opening a file for each read would cost more
+ *  than a short read. Readers of content, compaction and audits have one each or share that of the
+ *  content store. */
+
 const cachedFilesMax = 128;
 
 interface CachedFile {
@@ -10,8 +14,7 @@ interface CachedFile {
   isRemoved: boolean;
 }
 
-/** Cache of extents open for reading: at most 128, more only while all are in use. Evicts the least
- *  recently used. */
+/** At most 128 extents, more only while all are in use. Evicts the least recently used. */
 export class ExtentFileCache {
   readonly #files: ExtentFiles;
   /** Ordered by last use. */

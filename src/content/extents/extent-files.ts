@@ -1,7 +1,10 @@
 import type { Span } from "../../base/span.ts";
 import type { ExtentRange, Regions } from "./regions.ts";
 
-/** Storage for extents: a folder, memory or a bucket. Errors have the code of the system call. */
+/** Storage for extents, the append-only units in which the bytes of many contents are stored: a
+ *  folder (`disk-files.ts`), memory (`memory-files.ts`) or a bucket
+ *  (`content/s3/open-s3-files.ts`). The rest of `content/` depends only on this interface. Errors
+ *  have the code of the system call. */
 export interface ExtentFiles {
   /** Length at which the next extent is started. */
   readonly extentBytes: number;
@@ -10,7 +13,8 @@ export interface ExtentFiles {
   /** Size of the blocks of extents for aligned writes, which take large bodies; absent if the
    *  storage has none. */
   readonly blockBytes?: number;
-  /** How offsets of bytes relate to stored positions; absent if they are the same. */
+  /** How offsets in slices relate to positions in the extent; absent if they are the same.
+   *  Encrypted extents have a layout, because each chunk is stored with its nonce and tag. */
   readonly layout?: ExtentLayout;
   /** Whole bodies up to this length are stored in the record, because storing them here costs more;
    *  absent if the caller's limit applies. */

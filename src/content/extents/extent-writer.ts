@@ -6,6 +6,10 @@ import type { IdAllocator } from "./ids.ts";
 import { RegionAllocator, type Regions } from "./regions.ts";
 import { extentCodec, extentKey } from "../tables.ts";
 
+/** Appends bytes to extents: `receive.ts` those of bodies, compaction those that it moves. Each
+ *  process has one `ExtentWriter`, made by `open-content.ts`, and writes only extents of its own,
+ *  so that processes on one store need not coordinate. */
+
 /** Groups the flushes of one extent: one runs at a time, and calls made meanwhile share the next
  *  one. After a failed flush the kernel may have dropped the unwritten pages and cleared the error,
  *  so all later flushes of the extent fail as well. */
@@ -86,7 +90,8 @@ export interface Region {
   readonly length: number;
 }
 
-/** `aligned`: for large bodies, in whole blocks. */
+/** `aligned` extents get large bodies, each from a whole block on, so that they are written past
+ *  the system's cache (`disk-files.ts`); `packed` ones get all others, without gaps. */
 type ExtentKind = "packed" | "aligned";
 
 /** An extent that this process appends to, or has filled but not yet sealed. */
@@ -114,9 +119,9 @@ interface ExtentWriterOptions {
 const internal = { mayUseReserve: true };
 const noop = (): void => undefined;
 
-/** Appends the bodies that this process receives, and the bytes that compaction moves, to extents:
- *  large append-only files that many contents share. A full extent is sealed: its length is
- *  recorded, nothing is appended any more, and compaction may reclaim it. */
+/** Appends to large files that many contents share, because a file for each body would cost several
+ *  flushes. A full extent is sealed: its length is recorded, nothing is appended any more, and
+ *  compaction may reclaim it. */
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
   readonly #open = new Map<bigint, OpenExtent>();
@@ -231,7 +236,8 @@ export class ExtentWriter {
   }
 
   /** Starts a new extent early if the current one is long and less than half live, or shorter and
-   *  without live bytes, or if the disk is full: only sealed extents can be reclaimed. */
+   *  without live bytes, or if the disk is full: only sealed extents can be reclaimed. Returns
+   *  whether it did. */
   retireIfSparse(extent: bigint, liveBytes: bigint, isDiskFull: boolean): boolean {
     const current = this.#open.get(extent);
     if (current === undefined || !this.#isCurrent(current) || current.holds > 0) return false;

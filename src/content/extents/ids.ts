@@ -1,14 +1,16 @@
 import { StoreUnavailable, type Store, type Transaction, type View } from "../../store/store.ts";
 import { identityCodec, identityKey } from "../tables.ts";
 
+/** Ids of content nodes and extents, unique across processes and time: a name that was used twice
+ *  could mix the bytes of two contents. Each process reserves blocks of 2^32 ids in the store
+ *  (`open-content.ts`), so that an id costs neither a read nor a conflict. */
+
 const idsPerBlock = 2 ** 32;
 /** A new block is requested when half of the current one is used. */
 const renewAfter = idsPerBlock / 2;
 /** Ids stay below 2^63, so that they fit a signed integer in every format. */
 const blocksMax = 2 ** 31;
 
-/** Allocates ids of content nodes and extents, unique across processes and time. Each process
- *  reserves whole blocks in the store, so that an id costs neither a read nor a conflict. */
 export class IdAllocator {
   readonly #store: Store;
   #block: number;

@@ -1,11 +1,13 @@
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
 
+/** Extents in memory, for a server without a disk (`data/storage-backends.ts`) and for tests. */
+
 const pageBytes = 64 * 1024;
 const extentBytesMax = 16 * 1024 * 1024;
 /** Only whole extents are freed, so a small budget is divided into small extents. */
 const extentsPerBudget = 16;
 
-/** Extents in memory, in pages allocated on demand, with at most `bytesMax` in total. */
+/** Extents of pages that are allocated on demand, with at most `bytesMax` in total. */
 export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
   const extents = new Map<bigint, MemoryExtent>();
   const budget = { bytesLeft: bytesMax };
@@ -96,6 +98,7 @@ class MemoryExtent implements ExtentFile {
   }
 }
 
+/** The part of a range that is in one page; `from` is its offset in the range. */
 interface PageSegment {
   readonly page: number;
   readonly offset: number;

@@ -1,5 +1,8 @@
 import { ensure } from "../../protocol/result.ts";
 
+/** The space of one extent that is not sealed: which ranges are given to bodies and which are free.
+ *  `extent-writer.ts` asks it for regions. */
+
 /** A range of bytes of an extent. */
 export interface ExtentRange {
   readonly offset: number;
@@ -10,7 +13,7 @@ export interface ExtentRange {
  *  the others is lost until compaction. */
 const holesMax = 64;
 
-/** The regions of an extent that is not yet sealed. */
+/** The space of an extent as the writer sees it; encrypted extents divide it in their own way. */
 export interface Regions {
   /** End of the allocated space. */
   readonly tail: number;

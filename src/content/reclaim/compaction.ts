@@ -30,6 +30,11 @@ import type { ExtentState } from "../extents/extent-table.ts";
 import { storedEndOf, type ExtentFiles, type SpareSpace } from "../extents/extent-files.ts";
 import type { IdAllocator } from "../extents/ids.ts";
 
+/** Compaction: copies the live bytes of a sparse extent elsewhere, so that the extent can be
+ *  deleted. `space-reclaimer.ts` selects the extents. The owner index names the records and content
+ *  nodes whose slices must be changed; each is changed in a transaction that finds it as it was
+ *  copied, or not at all. */
+
 /** Owners (records and leaves) whose slices one round moves. */
 const ownersPerRoundMax = 128;
 
@@ -47,7 +52,7 @@ export interface CompactionParts {
   readonly contentTables: readonly ContentTable[];
 }
 
-/** An owner of an extent: a leaf of a content tree, or a record. */
+/** A record or a leaf of a content tree that refers to bytes of an extent. */
 type Owner = { readonly node: bigint } | { readonly record: Key };
 
 /** Copies live slices of an extent to the current extent, and updates the records and leaves that
@@ -127,7 +132,8 @@ function isInExtent({ source }: Slice, extent: bigint): boolean {
   return "extent" in source && source.extent === extent;
 }
 
-/** The slices of an owner, and a function that encodes it with other slices. */
+/** The slices of an owner with their key, and a function that encodes the owner with other
+ *  slices. */
 interface OwnedSlices {
   readonly slices: readonly Slice[];
   readonly key: Key;

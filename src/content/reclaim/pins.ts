@@ -4,6 +4,11 @@ import type { Clock } from "../../base/world.ts";
 import type { Processes } from "../../store/processes.ts";
 import { StoreBusy } from "../../store/store.ts";
 
+/** Which old states of the store are still read. A download reads its content long after its view
+ *  was closed, so nothing that its state refers to may be deleted before it ends: readers pin their
+ *  state, each process publishes the oldest one (its read horizon), and `space-reclaimer.ts`
+ *  deletes only what became garbage before all horizons. */
+
 /** The read horizons of all processes on one store. */
 export interface HorizonRegistry {
   /** Id of this process; never reused by another. */
@@ -45,9 +50,9 @@ const viewAgeMax: Ticks = 5n * ticksPerSecond;
 /** How many times per `viewAgeMax` the newest sequence is recorded. */
 const readingsMax = 16n;
 
-/** The states that content readers of this process have pinned. The horizon never passes the oldest
- *  pin and lags the newest state by `viewAgeMax`, so that an open view can still pin its state. A
- *  pin below the horizon is rejected, so the horizon is correct whatever the clock does. */
+/** The pinned states of this process. The horizon never passes the oldest pin and lags the newest
+ *  state by `viewAgeMax`, so that an open view can still pin its state. A pin below the horizon is
+ *  rejected, so the horizon is correct whatever the clock does. */
 export class PinTracker {
   readonly #clock: Clock;
   readonly #viewAgeMax: Ticks;

@@ -31,6 +31,10 @@ import { bytesByExtent } from "../tree/slices.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { ContentOptions } from "../open-content.ts";
 
+/** Frees the space of deleted and replaced content: deletes garbage, compacts sparse extents,
+ *  removes files without a record. `ContentStore.reclaim` runs a bounded round of it in the
+ *  background; of several processes on one store only the leader does so. */
+
 /** Garbage entries that one round reads. */
 const entriesPerRoundMax = 4096;
 /** Content nodes that one transaction deletes, however large the tree is. */
@@ -233,14 +237,12 @@ interface ReclaimerParts
   readonly extentBytes: number;
 }
 
-/** A page of extents in their state before abandoned ones were sealed. */
+/** A page of extents as they were before the abandoned ones were sealed. */
 interface SealedPage {
   readonly states: readonly ExtentState[];
   readonly isAnySealed: boolean;
 }
 
-/** Reclaims the space of content in bounded rounds: garbage collection, compaction, removal of
- *  orphans. */
 export class SpaceReclaimer {
   readonly #parts: ReclaimerParts;
   readonly #garbage: GarbageCollector;

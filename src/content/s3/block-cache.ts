@@ -1,7 +1,7 @@
-/** Cache of recently read blocks, bounded by their bytes. Objects are immutable, so entries are
- *  never stale. Exactly least recently used, unlike `process/memo.ts`, which may evict
- *  entries once half of the bound is in use: content that fits into the configured cache is
- *  requested only once. */
+/** Cache of the blocks of S3 objects that were read last, for `part-reader.ts`, because each
+ *  request to the service takes milliseconds. Objects are immutable, so entries are never stale.
+ *  Exactly least recently used, unlike `process/memo.ts`, which may evict entries once half of the
+ *  bound is in use: content that fits into the configured cache is requested only once. */
 export class BlockCache {
   readonly #bytesMax: number;
   /** Ordered by last use. Also contains blocks that are still being read, so that concurrent

@@ -13,6 +13,9 @@ import {
   type Credentials,
 } from "./signature.ts";
 
+/** A small client of S3 for `content/s3/`: signs and sends requests, retries temporary failures.
+ *  The official library would be a large dependency for these three methods. */
+
 interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;
   /** Called when the credentials were rejected, for example after a session expired. */
@@ -63,12 +66,13 @@ const pauseMillisecondsFirst = 50;
 const pauseMillisecondsMax = 1_000;
 /** Limit of a response body: more than a part with its checksums, or a page of a listing, has. */
 const responseBytesMax = 16 * 1024 * 1024;
-/** Statuses after which new credentials are fetched once. */
+/** Statuses after which new credentials are fetched once: services report expired ones in different
+ *  ways. */
 const credentialErrors: ReadonlySet<number> = new Set([400, 401, 403]);
 const emptyDigest = sha256Hex("");
 
-/** A bucket of an S3-compatible service, with path-style addresses. Temporary failures are retried;
- *  all requests are idempotent. */
+/** A bucket of an S3-compatible service, with path-style addresses. All requests are idempotent, so
+ *  that each can be retried. */
 export class Bucket {
   readonly #options: BucketOptions;
   readonly #transport: Transport;

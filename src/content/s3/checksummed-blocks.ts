@@ -1,5 +1,9 @@
 import { crc32 } from "node:zlib";
 
+/** The format of the objects in which S3 extents are stored: blocks with checksums, because not
+ *  every service protects bytes against damage in transit. `open-s3-files.ts` writes it,
+ *  `part-reader.ts` reads it. */
+
 /** An object consists of blocks of this many bytes, each followed by its checksum, so that any
  *  range can be read and verified. */
 export const blockBytes = 64 * 1024;

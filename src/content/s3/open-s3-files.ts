@@ -16,6 +16,10 @@ import {
 import type { Credentials } from "./signature.ts";
 import { encodeBlocks } from "./checksummed-blocks.ts";
 
+/** Extents in an S3 bucket. S3 has no appends and its objects cannot be changed, so an extent is a
+ *  set of objects, its parts, each with the bytes between two flushes. `data/storage-backends.ts`
+ *  opens it for `--content s3://…`. */
+
 /** Reads of at least this many bytes are watched for sequential access. */
 const longReadBytes = 512 * 1024;
 const readAheadBytes = 2 * 1024 * 1024;
@@ -133,7 +137,7 @@ const extentBytes = 64 * 1024 * 1024;
 const inlineBytesMax = 16 * 1024;
 const everything = { from: 0, to: Infinity };
 
-/** Extents in a bucket: each is a set of objects that contain its parts. */
+/** Opens the bucket; rejects if it is unreachable. */
 export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   const location = parseBucketLocation(options.location, options);
   const { prefix } = location;

@@ -5,6 +5,9 @@ import type { Bucket } from "./bucket.ts";
 import { partKey, type Part } from "./parts.ts";
 import { blockBytes, decodeBlocks, storedRange } from "./checksummed-blocks.ts";
 
+/** Reads extents of a bucket for `open-s3-files.ts`: whole blocks, which can be verified and
+ *  cached, even if a caller needs only a few bytes of them. */
+
 /** Tries per read: bytes may be damaged in transit. If the last try fails, the stored object is
  *  damaged. */
 const readTriesMax = 3;
@@ -57,7 +60,8 @@ export class PartReader {
     for (const block of this.#blocks(key, part, { first, last })) block.catch(() => undefined);
   }
 
-  /** Sends one request per run of blocks that are not cached. */
+  /** Returns the blocks in order, from the cache or requested. One request is sent per run of
+   *  blocks that are not cached. */
   #blocks(
     key: string,
     part: Part,

@@ -1,5 +1,8 @@
 import type { Bucket } from "./bucket.ts";
 
+/** Names and listings of the objects that are the parts of extents. The offset and the length of a
+ *  part are in its name, so that one listing suffices to find all bytes of an extent. */
+
 /** A part of an extent, stored as one object. */
 export interface Part {
   readonly offset: number;

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** AWS signature version 4.
+/** AWS signature version 4, with which `bucket.ts` signs its requests.
  *  docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 export interface Credentials {
   readonly accessKeyId: string;

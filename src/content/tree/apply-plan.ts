@@ -38,7 +38,13 @@ import {
 } from "./slices.ts";
 import { ownerDigest, recordOwnerKey } from "../tables.ts";
 
-/** Content with more slices than this, or with longer encoded slices, is stored as a tree. */
+/** Applies the plan of a decision (`content-ref.ts`) to the content of a record, inside the
+ *  transaction that writes the record: `ContentStore.applyPlan`. Small content becomes part of the
+ *  record; large content a tree of content nodes, of which an edit replaces only the changed path,
+ *  so that snapshots keep the others. */
+
+/** Content with more slices than this, or with longer encoded slices, is stored as a tree: each
+ *  write of a record writes all slices in it. */
 const slicesInRecordMax = 32;
 const slicesInRecordBytesMax = 6144;
 
@@ -294,7 +300,8 @@ async function replaceInTree(
   return growRoot(references, await replaceIn(references, { id: root, end: Infinity }, change));
 }
 
-/** `end` is the start of the next subtree: no slice below the node extends beyond it. */
+/** Replaces the span below one node, and returns the nodes that replace it. `end` is the start of
+ *  the next subtree: no slice below the node extends beyond it. */
 async function replaceIn(
   references: NodeReferences,
   { id, end }: { id: bigint; end: number },

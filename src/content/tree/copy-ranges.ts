@@ -7,6 +7,9 @@ import { ContentDamaged } from "../extents/extent-files.ts";
 import type { ExtentRange } from "../extents/regions.ts";
 import { trim } from "./slices.ts";
 
+/** Copies live bytes of an extent to another one, for compaction (`reclaim/compaction.ts`), and
+ *  verifies them before. */
+
 /** Bytes that are read and written at a time. */
 const copyBytes = 256 * 1024;
 /** Bytes copied per round, about 64 MiB, to limit the load on the disk. */
@@ -31,6 +34,7 @@ interface CopyParts {
   readonly log: Log;
 }
 
+/** Where the bytes go, if not to the extent that bodies are appended to. */
 export interface CopyTarget {
   /** Offset in the extent of the first byte to copy. */
   readonly from: number;
@@ -78,7 +82,8 @@ export async function copyRanges(
   return { ranges: copied, regions, move: (slice) => moveSlice(copied, target.from, slice) };
 }
 
-/** The bytes before `copiedFrom` stay where they are. */
+/** The slices that replace a slice after the copy. The bytes before `copiedFrom` stay where they
+ *  are. Unchanged if a part of it was not copied. */
 function moveSlice(
   copied: readonly CopiedRange[],
   copiedFrom: number,

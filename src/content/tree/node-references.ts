@@ -17,14 +17,15 @@ import {
 
 /** Changes with at most this many nodes are written without yielding to the event loop. */
 const nodesPerStepMax = 64;
-/** Work units per node (`base/loop-share.ts`). */
+/** Cost of writing a node, in units of event-loop time (`base/loop-share.ts`). */
 const unitsPerNode = 8;
 
 /**
- * Tracks the references that one change of content adds and removes. A content node has one
- * reference unless a count record says otherwise. A node is taken over before it is changed: an
- * unshared one is replaced, with its children; a shared one is copied, and its children get one
- * more reference.
+ * Tracks the references that one change of content (`apply-plan.ts`) adds and removes, so that
+ * nodes are deleted exactly when no snapshot, copy or version needs them any more. A content node
+ * has one reference unless a count record says otherwise. A node is taken over before it is
+ * changed: an unshared one is replaced, with its children; a shared one is copied, and its children
+ * get one more reference.
  *
  * New nodes are written at the end, so that several edits write each node once.
  */

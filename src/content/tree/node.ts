@@ -5,8 +5,11 @@ import { overlapping, type Span } from "./slices.ts";
 import { nodeKey } from "../tables.ts";
 import type { Key, Value } from "../../store/store.ts";
 
-/** A content node: a node of the tree that maps the offsets of a large content to slices. Nodes are
- *  immutable, except that compaction may change the location of a leaf's bytes. */
+/** Content nodes: how large contents are stored as trees in the key space, and how such a tree is
+ *  read. `apply-plan.ts` changes trees, `reader.ts` and listings of blocks and pages walk them. */
+
+/** A node of the tree that maps the offsets of a large content to slices. Nodes are immutable,
+ *  except that compaction may change the location of a leaf's bytes. */
 export type Node =
   | { readonly kind: "leaf"; readonly slices: readonly Slice[] }
   | { readonly kind: "inner"; readonly children: readonly Child[] };
@@ -24,6 +27,8 @@ export const nodeBytesMax = 3600;
 /** A changed node of less than this size is merged with its neighbour. */
 export const nodeBytesMin = nodeBytesMax / 4;
 
+/** Approximate encoded length of a child: 8 bytes of id, the rest for the difference of its
+ *  offset. */
 const childCost = 13;
 
 /** Approximate encoded length of a node, in bytes: decides when nodes are split or merged. */

@@ -3,7 +3,8 @@ import type { LoopShare } from "../../base/loop-share.ts";
 import { firstWhere } from "../../base/search.ts";
 import { combineCrc64 } from "../body/checksums.ts";
 
-/* All lists of slices in this file are ordered by `at` and do not overlap; there may be gaps. */
+/** Lists of slices: finding, replacing, cutting and merging them, for the content of one record or
+ *  of one leaf of a tree. All lists are ordered by `at` and do not overlap; there may be gaps. */
 
 /** A half-open range of logical offsets; `to` may be `Infinity`. */
 export interface Span {
@@ -82,9 +83,9 @@ export function cipherFrom({ cipher }: SliceSource, skipped: number): Pick<Slice
   return cipher === undefined ? {} : { cipher: { ...cipher, at: cipher.at + skipped } };
 }
 
-/** Appends a slice, merged with the last one if both are contiguous in one extent or small and
- *  inline. A slice with a block id is never merged with the one before it, because its start marks
- *  the start of the block. */
+/** Appends a slice, merged with the last one if both are contiguous in one extent, or small and
+ *  inline. A slice with a block id is never merged with the one before it: its start is the start
+ *  of the block, which Get Block List must find again. */
 export function pushMerged(slices: Slice[], slice: Slice): void {
   const last = slices.at(-1);
   const joined = last === undefined ? undefined : join(last, slice);
@@ -124,7 +125,8 @@ export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[
   return slices;
 }
 
-/** Parts converted per step of `slicesOfManyParts`, and its cost in units of event-loop time. */
+/** Parts that a step of `slicesOfManyParts` converts, and its cost in units of event-loop time
+ *  (`base/loop-share.ts`). */
 export const partsPerStepMax = 512;
 const unitsPerStep = 128;
 

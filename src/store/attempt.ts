@@ -17,6 +17,10 @@ import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./st
 import { scanLayers, readLayers } from "./layered-scan.ts";
 import type { CoveredRange, ScanLayers } from "./layered-scan.ts";
 
+/** What a transaction of the store reads and writes while its work runs, and the comparison of what
+ *  it has read with later states. `Transactions` (`transactional-store.ts`) runs the first attempt,
+ *  `Committer` repeats those that conflict. */
+
 /** An uncommitted change of the batch, and the attempts that made it: one for a put or delete, all
  *  that added for a counter. */
 export type BatchChange = KeyChange & { readonly writers: Attempt[] };
@@ -53,8 +57,8 @@ export class Attempt implements Transaction {
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
   #headReads: readonly HeadRead[] = noHeadReads;
-  /** The last key that was read, and its text, which is not computed again if the key is then
-   *  written, as operations often do. */
+  /** The last key that was read, and its text: operations often write the key that they have just
+   *  read, and computing a text costs more than comparing the array. */
   #lastKey: Key | undefined;
   #lastText: KeyText = "";
   #appends = 0;

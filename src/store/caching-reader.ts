@@ -3,6 +3,10 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import type { KeyText } from "../encoding/keys.ts";
 
+/** A cache around one state of a store, for the transactions of a commit batch (`committer.ts`):
+ *  they often read the same keys, and a state never changes. Saves 9 % of the CPU time of putting,
+ *  getting and deleting a message. */
+
 /** A range of which all entries are cached, from `start` (included) to `end` (excluded). */
 interface CachedRange {
   readonly start: KeyText;
@@ -15,9 +19,7 @@ const rangesMax = 64;
  *  scan that extends a range reads as many entries as the range already has, up to this number. */
 const readAheadMax = 256;
 
-/** Caches the entries and ranges that are read from one state, which never changes. The
- *  transactions of a batch often read the same keys; the engine reads each only once. Saves 9 % of
- *  the CPU time of putting, getting and deleting a message. */
+/** Returns a reader that reads each key and range of `state` only once. */
 export function cachingReader(state: EngineReader): EngineReader;
 export function cachingReader(state: StateReader): StateReader;
 export function cachingReader(state: StateReader): StateReader {

@@ -15,7 +15,13 @@ import {
   type Transaction,
 } from "./store.ts";
 
-/** A batch waits at most half as long as a commit takes on average, and 10 ms. */
+/** The commit queue: collects transactions into batches, retries those that conflict inside their
+ *  batch, and reports the result of each. Both kinds of stores use it (`transactional-store.ts`,
+ *  `postgres/postgres-store.ts`); they differ only in how a batch is validated and written
+ *  (`BatchCommits`). */
+
+/** Limits of the time for which a batch is collected: half of the average duration of a commit, and
+ *  10 ms. */
 const waitShare = 0.5;
 const waitTicksMax = 10 * Number(ticksPerMillisecond);
 /** Weight of the latest commit in the average is 1/8: a single delayed one has little effect. */
@@ -178,12 +184,14 @@ function mayRetry(queued: QueuedTransaction): boolean {
   return false;
 }
 
-/** Whether the result of a transaction that has run in its batch needs no validation: it wrote
- *  nothing, and all that it read belongs to one committed state. */
+/** Whether the result of a transaction needs no validation after it has run inside the batch: it
+ *  wrote nothing, and it read one committed state and nothing uncommitted. */
 function isFinal({ attempt }: QueuedTransaction): boolean {
   return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }
 
+/** The latest time that one of these attempts has used, at least `floor`: the time of the
+ *  commit. */
 export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor: Ticks): Ticks {
   let latest = floor;
   for (const { now } of attempts) if (now > latest) latest = now;
@@ -222,9 +230,9 @@ export type BatchResult =
 
 /** A state that the transactions of a batch are validated against, and retried on. */
 export interface BatchState {
-  /** Whether the attempt is known to have read keys that other batches have changed since. A local
-   *  engine knows it here, so that the attempt is retried in this batch; a database reports it when
-   *  it validates the batch. */
+  /** Whether other batches have changed keys that the attempt has read, as far as it is known here.
+   *  A local engine knows it, so that the attempt is retried in this batch; a database reports it
+   *  only when it validates the batch. */
   isStale(attempt: Attempt): boolean;
   /** The reader of the state on which the next attempt of the transaction runs. */
   readerFor(queued: QueuedTransaction): Awaitable<RetryReader>;
@@ -232,7 +240,8 @@ export interface BatchState {
   readonly fullReader?: () => Awaitable<StateReader>;
 }
 
-/** A reader that may lack what an attempt asks for. The attempt then does not count. */
+/** A reader of predicted keys (`postgres/prefetched-state.ts`), which may lack what an attempt asks
+ *  for. Such an attempt does not count. */
 interface RetryReader extends StateReader {
   readonly isIncomplete?: boolean;
 }

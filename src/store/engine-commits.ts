@@ -13,6 +13,10 @@ import {
 } from "./committer.ts";
 import type { Engine, EngineBatch, EngineReader } from "./engine.ts";
 
+/** Commits batches to an engine on this machine: `TransactionalStore` passes it to its `Committer`.
+ *  Several processes may have the engine open, so each batch is validated once more under the write
+ *  lock. */
+
 interface EngineCommitsOptions {
   readonly engine: Engine;
   readonly clock: Clock;

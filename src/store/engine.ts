@@ -3,6 +3,10 @@ import type { Ticks } from "../base/ticks.ts";
 import type { KeyText } from "../encoding/keys.ts";
 import type { Key, Value } from "./store.ts";
 
+/** What a store needs of the storage below it: an engine. There are three: LMDB (`lmdb/`) and
+ *  memory (`memory/`) implement `Engine`; PostgreSQL is remote and implements only the reading of
+ *  states (`StateReader`), because its commits are validated by the database. */
+
 /** A stored value and its revision, the commit that wrote it. Revisions are unique per write, so
  *  equal revisions of a key mean equal values. */
 export interface VersionedEntry {
@@ -12,13 +16,14 @@ export interface VersionedEntry {
   readonly revision: number;
 }
 
+/** A range of keys, from `start` (included) to `end` (excluded). */
 export interface ScanBounds {
   readonly start: KeyText;
   readonly end: KeyText;
   readonly reverse: boolean;
 }
 
-/** What a store knows of its state besides the entries. */
+/** What every state of a store has besides the entries. */
 export interface StateFacts {
   /** The greatest revision in this state. */
   readonly sequence: number;
@@ -38,6 +43,7 @@ export interface StateReader extends StateFacts {
   scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;
 }
 
+/** An open state; must be closed, because the engine keeps what it may read. */
 export interface StateView extends StateReader {
   /** Store time of the first snapshot on this view, which later ones share, because reading the
    *  clock takes 3 % of the CPU time of a Get Blob. */

@@ -1,6 +1,9 @@
 import { chmodSync, mkdirSync, statSync, closeSync, fsyncSync, openSync } from "node:fs";
 import type { Log } from "../base/world.ts";
 
+/** Folders and the disk below them: private folders of the store, flushing, errors of a full disk.
+ *  For the LMDB store, the files of extents and the other files of a server. */
+
 const groupAndOthers = 0o077;
 
 /** The disk or the quota of the user is full, or the file has reached the limit of the process. */

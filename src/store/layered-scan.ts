@@ -7,6 +7,9 @@ import type { Bounds, Entry, Key, Value, View } from "./store.ts";
 import { tryAwaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
 
+/** Scans of key ranges in a state with uncommitted changes on top of it. An `Attempt` reads with
+ *  them; snapshots read with `SnapshotView`, which has no changes. */
+
 interface TextEntry extends Entry {
   readonly key: Key;
   readonly text: KeyText;
@@ -29,8 +32,10 @@ export interface ScanLayers<B extends TextEntry> {
   readonly onCovered?: (covered: CoveredRange, base: readonly B[]) => void;
 }
 
-/** Keys before this one belong to the engine. */
+/** Keys before this one begin with `00`: they belong to the store itself and are not returned. */
 const firstKey: KeyText = "\u0001";
+/** Entries of the first read of a scan without a limit. Each further read has twice as many: a
+ *  caller that stops early has read, and must have validated, little. */
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
@@ -42,8 +47,7 @@ interface Scan {
   chunkEntries: number;
 }
 
-/** Reads a range in chunks of growing size: a caller that stops early has read, and needs to
- *  validate, little. */
+/** Reads a range in chunks of growing size. */
 export async function* scanLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,

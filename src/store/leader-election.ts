@@ -3,6 +3,11 @@ import { ticksPerSecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
 
+/** Chooses the process that runs a background task, such as freeing space, when several processes
+ *  or server nodes share a store. `data/storage-backends.ts` opens it. For a moment two processes
+ *  may both be leader, so a task must stay correct then, as transactions do: the election only
+ *  avoids double work. */
+
 interface LeaderElectionOptions {
   /** The ephemeral store. */
   readonly store: Store;
@@ -34,10 +39,8 @@ const leaderTable = defineTable<string, LeaderRecord>({
   lifetime: "process",
 });
 
-/** Elects the process that runs a background task. The returned function reports whether this
- *  process is the leader, and renews or takes over the term of 30 s. For a moment two processes may
- *  both be leader, so the task must stay correct then, as transactions do; the election only avoids
- *  double work. */
+/** The returned function reports whether this process is the leader, and renews or takes over the
+ *  term of 30 s. */
 export function openLeaderElection({
   store,
   name,

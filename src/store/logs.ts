@@ -1,6 +1,11 @@
 import type { KeyBounds } from "../encoding/keys.ts";
 import type { Key } from "./store.ts";
 
+/** Logs in the key space: lists to which transactions append and that are read in commit order,
+ *  such as the event log of an account (`account/event-log.ts`). The sequence of a commit is part
+ *  of the keys of its entries. It is known only at the commit, so the store inserts it there
+ *  (`Transaction.append`). */
+
 /** The position of an entry in a log: the sequence of the commit that appended it, and its number
  *  among the entries that the same transaction appended to the log. */
 export interface LogPosition {

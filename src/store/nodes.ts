@@ -5,6 +5,11 @@ import type { Clock, Log } from "../base/world.ts";
 import { readAll, type LiveProcess, type Processes } from "./processes.ts";
 import { StoreUnavailable, type Store } from "./store.ts";
 
+/** The list of server nodes that share a PostgreSQL database. A node that stops without closing
+ *  leaves opens and locks behind; the others notice its missing heartbeats, bar it from committing
+ *  (fencing) and remove them. `data/storage-backends.ts` opens it; processes on one machine have
+ *  `processes.ts` instead. */
+
 interface NodesOptions {
   /** The ephemeral store. */
   readonly store: Store;
@@ -23,6 +28,7 @@ interface NodeRecord {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** The last heartbeat that this node has seen of another one, and since when. */
 interface HeartbeatObservation {
   readonly beat: number;
   readonly since: Ticks;
@@ -32,6 +38,8 @@ const heartbeatMilliseconds = 5_000;
 /** Time without a heartbeat after which a node is fenced, measured while this node can read the
  *  store. */
 export const heartbeatTimeoutMilliseconds = 30_000;
+/** If this node could not read the list for longer than this, it begins all timeouts again: the
+ *  heartbeats of the others may have been sent meanwhile. */
 const observationGapMax: Ticks = 2n * BigInt(heartbeatMilliseconds) * ticksPerMillisecond;
 const heartbeatTimeout: Ticks = BigInt(heartbeatTimeoutMilliseconds) * ticksPerMillisecond;
 
@@ -45,9 +53,9 @@ const nodeTable = defineTable<string, NodeRecord>({
   lifetime: "process",
 });
 
-/** The list of server nodes and their heartbeats. Timeouts are measured with the monotonic clock of
- *  this node, and only while it can read the store. So neither a jump of the wall clock nor an
- *  outage of the store makes a running node appear to have ended. */
+/** Adds this node to the list. Timeouts are measured with the monotonic clock of this node, and
+ *  only while it can read the store. So neither a jump of the wall clock nor an outage of the store
+ *  makes a running node appear to have ended. */
 export async function openNodes(options: NodesOptions): Promise<Processes> {
   const nodes = new Nodes(options);
   await nodes.publish({});

@@ -6,19 +6,24 @@ import type { EngineView, ScanBounds, StateView, VersionedEntry } from "./engine
 import type { KeyText } from "../encoding/keys.ts";
 import type { Key } from "./store.ts";
 
+/** The open views of a store: their age limit, and the sharing of one view by the requests of an
+ *  event-loop iteration. Both kinds of stores use `OpenViews`; only those on this machine share
+ *  views, because a database has its own pool (`postgres/state-pool.ts`). */
+
 /** The view is older than `snapshotAgeMax`. An engine keeps every old version that an open view may
  *  read, so a view without an age limit would make the data file grow. */
 export class SnapshotTooOld extends Error {
   override readonly name = "SnapshotTooOld";
 }
 
-/** Cached keys per view. Requests that share a view begin with reading the same records (account,
+/** Cached keys per view: requests that share a view begin with reading the same records (account,
  *  container). Saves 5 % of the CPU time of Get Blob. */
 const cachedKeysMax = 32;
 /** Larger values are not cached: most are records with inline content, which requests that share a
  *  view seldom have in common. */
 const cachedValueBytesMax = 1024;
 
+/** When a view expires, and how many users close it. */
 interface ViewLifetime {
   readonly endsAt: Ticks;
   readonly users: number;

@@ -2,6 +2,11 @@ import { defineTable, internalRecord, recordCodec, type Table } from "../encodin
 import type { Store, View } from "./store.ts";
 import { readFileSync, readlinkSync } from "node:fs";
 
+/** The list of the processes of one machine that share a data folder, and whether each of them
+ *  still runs. What a killed process has left (opens, locks, extents) is removed with its entry.
+ *  `data/storage-backends.ts` opens it; server nodes on different machines have `nodes.ts`
+ *  instead. */
+
 interface ProcessRecord extends ProcessIdentity {
   /** What the process published last: its read horizon and its oldest open view. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -104,6 +109,7 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
+/** Index of the start time among the fields after the program name in `/proc/<pid>/stat`. */
 const startTimeField = 19;
 
 export function identifyProcess(pid: number): ProcessIdentity {

@@ -3,10 +3,15 @@ import type { Span } from "../base/span.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { SavedStates } from "./saved-states/saved-states.ts";
 
+/** The interface of the record store, on which everything else is built: an ordered key space with
+ *  serializable transactions. Opened on LMDB, in memory or in PostgreSQL
+ *  (`data/storage-backends.ts`). */
+
 /** An encoded tuple (`encoding/keys.ts`), at most `keyBytesMax` long. Keys compare byte by byte. */
 export type Key = Uint8Array;
 export type Value = Uint8Array;
 
+/** An entry of a range. */
 export interface Entry {
   readonly key: Key;
   readonly value: Value;

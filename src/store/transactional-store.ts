@@ -24,6 +24,10 @@ import {
 import { Attempt } from "./attempt.ts";
 import { SnapshotView } from "./layered-scan.ts";
 
+/** Transactions, snapshots and store time on top of an engine. `TransactionalStore` is the store on
+ *  LMDB and in memory; `Transactions`, which runs the work of callers, is also a part of the store
+ *  in PostgreSQL. */
+
 /** Key of the id of the boot that the clock offset belongs to. */
 const bootKey = new Uint8Array([0, 2]);
 
@@ -86,9 +90,10 @@ export interface TransactionalStoreOptions {
   readonly restoreRules?: RestoreRules | undefined;
 }
 
+/** Default age limit of a view. */
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
-/** Optimistic transactions, snapshots and watchers on top of an engine. */
+/** A store on an engine of this machine. */
 export class TransactionalStore implements Store {
   readonly savedStates: SavedStates;
   readonly #engine: Engine;
@@ -191,6 +196,7 @@ const attemptsMaxDefault = 64;
 /** Message of the error that a closed store throws. */
 export const closedMessage = "the store was closed";
 
+/** A state without entries. */
 export const emptyState: StateReader = {
   sequence: 0,
   ticks: 0n,
@@ -233,11 +239,12 @@ interface Run {
   readonly result: WorkResult;
 }
 
-/** Optimistic transactions and snapshots of a store. The stores differ in how they open a state and
+/** Runs the work of transactions and snapshots. Transactions are optimistic: the work runs without
+ *  locks, and is validated when its batch commits. The stores differ in how they open a state and
  *  in what commits a batch. */
 export class Transactions {
   readonly #options: TransactionsOptions;
-  /** Stands for the attempt of a transaction whose work runs only inside the batch. */
+  /** In place of the attempt of a transaction whose work runs only inside the batch. */
   readonly #notRun: Run = { attempt: new Attempt(emptyState, 0n), result: { value: undefined } };
   /** Whether the committer has stopped. */
   #isEnded = false;

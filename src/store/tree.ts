@@ -1,7 +1,8 @@
 /**
- * A persistent ordered map: a copy-on-write B+tree whose states are roots. Keeping a root keeps a
- * snapshot, at no cost. Keys are strings whose code units are bytes (`KeyText`), so that `<`
- * compares in byte order.
+ * An ordered map for the memory engine and for the buffered writes of transactions
+ * (`write-set.ts`). It is persistent: a copy-on-write B+tree whose states are roots. Keeping a root
+ * keeps a snapshot, at no cost. Keys are strings whose code units are bytes (`KeyText`), so that
+ * `<` compares in byte order.
  *
  * An `Edit` may modify the nodes that it created itself, so that a batch of writes copies each path
  * once.

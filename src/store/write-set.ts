@@ -5,6 +5,10 @@ import { Edit, emptyTree, treePut, treeScan, type TreeNode } from "./tree.ts";
 import type { Attempt, BatchChange } from "./attempt.ts";
 import { keyInLog } from "./logs.ts";
 
+/** The buffered writes of transactions: of one attempt (`WriteSet`), of a whole commit batch
+ *  (`BatchChanges`), and as the engine gets them (`writesOf`). `Attempt`, `Committer` and
+ *  `EngineCommits` use them. */
+
 /** A buffered change. */
 export type Change = KeyChange | Append;
 
@@ -131,8 +135,8 @@ export class BatchChanges {
   }
 }
 
-/** Object literals instead of a spread, which is slower, and a transaction may have a hundred
- *  changes. */
+/** Adds writers to a change. Object literals instead of a spread, which is slower, and a
+ *  transaction may have a hundred changes. */
 function withWriters(writers: Attempt[], change: KeyChange): BatchChange {
   const { key, text } = change;
   switch (change.kind) {

@@ -15,6 +15,10 @@ import { isNoSpaceError } from "../folders.ts";
 import { StoreFull, StoreUnavailable } from "../store.ts";
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 
+/** What the LMDB library leaves to its caller: modes of its files, a deleted data file, and a full
+ *  disk, on which lmdb 3.5 would end the process or damage its memory. `lmdb-engine.ts` calls this
+ *  before and after its commits. */
+
 const groupAndOthers = 0o077;
 
 /** Opens a data file that the library created, and removes the access of other users that it
@@ -31,6 +35,7 @@ export function openDataFile(path: string): number {
   return descriptor;
 }
 
+/** Length of a lock file: its header, and 64 bytes for each reader. */
 const headerBytes = 8192;
 const readerBytes = 64;
 
@@ -118,6 +123,7 @@ export const pageBytes = 8192;
 /** Header of every page: page number, transaction, key size, flags, bounds. */
 const pageHeaderBytes = 24;
 
+/** LMDB writes its two meta pages in turn; the one with the later transaction is valid. */
 const metaCount = 2;
 const metaBytes = 160;
 const magic = 0xbeefc0de;
@@ -168,7 +174,7 @@ function decoded(buffer: Buffer, transaction: number): FileMeta {
   };
 }
 
-/** Pages read per count: enough for half a million free pages. */
+/** Pages that a count of free pages reads at most: enough for half a million free pages. */
 const pagesReadMax = 512;
 
 const branchFlag = 0x01;

@@ -25,6 +25,10 @@ import {
   PageReserve,
 } from "./data-file.ts";
 
+/** The engine on the LMDB library: one file, memory-mapped, with one writer at a time among all
+ *  processes. `open-lmdb-store.ts` opens it. It chooses between commits on the event loop and on a
+ *  thread, and keeps the revision of each value. */
+
 /** Every stored value is preceded by its revision: 8 bytes, little-endian. */
 const revisionBytes = 8;
 /** Key of the state record. No table key starts with `00`; these keys belong to the store
@@ -39,7 +43,7 @@ const changeBytes = 8;
 const stateBytes = changesOffset + 256 * changeBytes;
 const twoToThe32 = 0x1_0000_0000;
 
-/** An entry of a scan, whose key is computed on demand: most callers never read it. */
+/** An entry of a scan. Its key is computed from the text on demand: most callers never read it. */
 class ScannedEntry implements VersionedEntry {
   readonly text: KeyText;
   readonly value: Value;
@@ -166,8 +170,8 @@ const readersMax = 4096;
  *  continues. */
 const threadWritesMin = 24;
 
-/** LMDB on one file, shared by any number of processes. `overlappingSync` is off: it would make a
- *  commit visible to other processes before it is durable. */
+/** One LMDB file. `overlappingSync` is off: it would make a commit visible to other processes
+ *  before it is durable. */
 export class LmdbEngine implements Engine {
   readonly #database: Database;
   readonly #latency: CommitLatency | undefined;
@@ -409,9 +413,9 @@ function capture<T>(run: () => T): Captured<T> {
   }
 }
 
-/** Average above which commits count as slow: 3 ms. */
+/** Commits count as fast while their average is at most 3 ms. */
 export const fastTicksMax = 3n * ticksPerMillisecond;
-/** Allowance for each write of a batch: 20 µs. */
+/** Time that each write of a batch may take in addition: 20 µs. */
 export const writeTicksMax = ticksPerMillisecond / 50n;
 /** Weight of the latest commit in the average is 1/8: a single delayed commit has little effect. */
 const averagedCommits = 8;

@@ -16,7 +16,12 @@ import { isNoSpaceError } from "../folders.ts";
 import { identifyProcess, isAlive, processNamespace } from "../processes.ts";
 import type { ProcessIdentity } from "../processes.ts";
 
-/** Version of the data format. Increased when older releases can no longer read the data. */
+/** Who has a data folder open. LMDB can be shared by the processes of one machine that see each
+ *  other, but not over a network file system or between containers: a second user there would
+ *  damage the data. `open-lmdb-store.ts` claims the folder, `etagere check` before it opens one. */
+
+/** Version of the data format. Increased when older releases can no longer read the data; they then
+ *  refuse to open it. */
 export const formatVersion = 2;
 
 /** The folder was written by a newer release. */
@@ -59,7 +64,7 @@ interface LocationUser extends ProcessIdentity {
   readonly format: number;
 }
 
-/** A marker file that was not touched for this long belongs to no running process. */
+/** A marker file that was not touched for this long belongs to a process that has ended. */
 const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
@@ -154,6 +159,7 @@ function checkOthers(folder: string, ownName: string, self: LocationUser): boole
   return isExclusive;
 }
 
+/** Throws if this process cannot share the location with a running one. */
 function checkOther(path: string, user: LocationUser, self: LocationUser): void {
   const folder = dirname(path);
   if (user.bootId !== self.bootId) {
@@ -194,6 +200,7 @@ function isUserAlive(
   return silence < 1000 * silenceSecondsMax;
 }
 
+/** Touches the marker file every 5 s; returns a function that ends it. */
 function keepTouching(path: string, self: LocationUser, clock: Clock): () => void {
   let cancel = clock.after(heartbeatMilliseconds, function beat() {
     cancel = clock.after(heartbeatMilliseconds, beat);

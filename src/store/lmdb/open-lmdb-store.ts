@@ -16,6 +16,10 @@ import { awaitLocation } from "./location.ts";
 import { removeSparseLockFile } from "./data-file.ts";
 import { isAheadOf, OverlayEngine, volatileRange } from "./overlay-engine.ts";
 
+/** Opens and closes the store in a folder: claims the folder, creates its files so that a loss of
+ *  power cannot leave half of one, sets the store time, frees what killed processes have left.
+ *  `data/storage-backends.ts` calls it. */
+
 interface LmdbStoreOptions extends Omit<TransactionalStoreOptions, "engine" | "closeEngine"> {
   /** The store's own folder; created if missing. */
   readonly location: string;
@@ -115,9 +119,10 @@ function removeEarlierBoots(location: string, currentName: string): void {
   }
 }
 
-/** Creates a store file that appears under its name only when complete and flushed. The library
- *  writes the first pages of a new file in place; after a loss of power in between it could never
- *  be opened again. If several processes do this at once, the file of one of them gets the name. */
+/** Creates a store file that appears under its name only when it is complete and flushed. The
+ *  library writes the first pages of a new file in place; after a loss of power in between it could
+ *  never be opened again. If several processes do this at once, the file of one of them gets the
+ *  name. */
 async function ensureStoreFile(path: string): Promise<void> {
   if (existsSync(path)) return;
   const draft = `${path}.${process.pid}`;

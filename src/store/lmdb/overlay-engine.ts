@@ -12,6 +12,11 @@ import { StoreBusy, type Key } from "../store.ts";
 import { noRevision } from "./lmdb-engine.ts";
 import type { Ticks } from "../../base/ticks.ts";
 
+/** The engine of a store with volatile keys (opens and locks of SMB), made of two LMDB files.
+ *  Opening and closing a file over SMB writes such keys all the time, and nothing is lost with them
+ *  at a power failure, because the opens are gone then, too: they need no flush, which is the
+ *  slowest part of a commit. */
+
 /** The engine of one file, of which an overlay has two. */
 export interface EngineFile extends Engine {
   /** Commits synchronously; returns the number of writes. If `decide` throws, writes nothing. */
@@ -27,6 +32,7 @@ interface VolatileRange {
   readonly end: KeyText;
 }
 
+/** The range of the keys with a prefix. */
 export function volatileRange(prefix: Key): VolatileRange {
   const start = textOfKey(prefix);
   const last = start.charCodeAt(start.length - 1);
@@ -38,7 +44,8 @@ function isVolatile({ start, end }: VolatileRange, text: KeyText): boolean {
   return start <= text && text < end;
 }
 
-/** Value of a deleted key while the other file may hold an older value. */
+/** Value of a deleted key while the other file may still hold an older value of it, which would
+ *  otherwise become visible again. */
 const tombstone = new Uint8Array(0);
 
 /** The entry with the later revision; `undefined` if that is a tombstone. */
@@ -162,7 +169,8 @@ function restAfter(bounds: ScanBounds, reached: KeyText): ScanBounds {
 }
 
 const opensMax = 1000;
-/** Overlapping keys that every batch reconciles, or fewer if there are fewer. */
+/** Overlapping keys (those in both files) that every batch reconciles, or fewer if there are
+ *  fewer. */
 const reconciledMin = 8;
 /** Overlapping keys that a batch reconciles per volatile key that it writes. With fewer their
  *  number would grow under load: a key is reconciled only after a batch of either file and one more
@@ -352,6 +360,7 @@ export class OverlayEngine implements Engine {
   }
 }
 
+/** One state of each file. */
 interface Files {
   readonly durable: EngineReader;
   readonly volatile: EngineView;

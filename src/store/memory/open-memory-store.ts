@@ -15,7 +15,9 @@ import type {
 import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
 import type { TreeNode } from "../tree.ts";
 
-/** A store without persistence, for tests and for running without a disk. */
+/** The store in memory, for tests and for servers without a disk (`data/storage-backends.ts`). */
+
+/** Opens an empty store. */
 export function openMemoryStore(options: Omit<TransactionalStoreOptions, "engine">): Store {
   const engine = memoryEngine();
   // The memory engine commits synchronously.
@@ -27,8 +29,9 @@ interface State extends StateFacts {
   readonly root: TreeNode<VersionedEntry>;
 }
 
-/** An engine in memory. It copies the bytes it is given, which are parts of shared slabs. A
- *  snapshot is a reference to a root of the tree. */
+/** The engine. It copies the bytes that it is given, because they are parts of larger buffers. A
+ *  state is the root of a tree that never changes (`../tree.ts`), so that opening one costs
+ *  nothing. */
 export function memoryEngine(): Engine {
   let state: State = {
     root: emptyTree(),

@@ -1,3 +1,6 @@
+/** The address of a database, which may name several servers: a primary and its standbys.
+ *  `connections.ts` connects to one of them; the options of a server and its log use the texts. */
+
 /** Servers in an address; more than any high-availability setup has. */
 const hostsMax = 8;
 const shape = /^(postgres(?:ql)?:\/\/)([^@/?]*@)?([^/?]*)(.*)$/;
@@ -15,6 +18,7 @@ export function addressesOf(location: string): readonly string[] {
   return named.map((host) => new URL(`${scheme}${credentials}${host}${rest}`).href);
 }
 
+/** Whether the location of a store is a database; otherwise it is a folder. */
 export function isDatabaseAddress(location: string): boolean {
   try {
     return addressesOf(location).length > 0;

@@ -10,6 +10,10 @@ import { latestTicks } from "../committer.ts";
 import { bigintArray, byteaColumns, boundOf, rowKey } from "./rows.ts";
 import type { RowKey } from "./rows.ts";
 
+/** Encodes a commit batch as the parameters of `commit_batch`, the function of the database that
+ *  validates and writes it (`schema.ts`): arrays of columns, so that any number of transactions is
+ *  one statement. */
+
 /** Node and number of a batch, by which the database recognises a batch that is sent again. */
 interface BatchIdentity {
   readonly node: string;
@@ -32,7 +36,7 @@ export interface BatchRow {
 const writeKinds = { put: 0, delete: 1, add: 2, append: 3 } as const;
 const nothing = new Uint8Array(0);
 
-/** The call that commits any number of transactions, which are numbered from 1. */
+/** The statement for `database-commits.ts`. The transactions are numbered from 1. */
 export function batchQuery(
   attempts: readonly Attempt[],
   identity: BatchIdentity,

@@ -4,6 +4,9 @@ import type { Log } from "../../base/world.ts";
 import { Addresses } from "./addresses.ts";
 import { plannerSettings, standbyQuery } from "./postgres-specifics.ts";
 
+/** The connections of a server node to its database: pools for snapshots, short reads and commits,
+ *  so that one kind does not delay another, and the choice of the primary among several servers. */
+
 export interface Connections {
   /** Connections for snapshots (`state-pool.ts`); callers wait for a free one. */
   readonly readers: pg.Pool;

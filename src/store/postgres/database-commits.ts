@@ -20,6 +20,9 @@ import { asUnavailable, isFenced, isTransient } from "./unavailable.ts";
 import { ticksPerSecond } from "../../base/ticks.ts";
 import type { BatchRow } from "./batch.ts";
 
+/** Commits batches to the database, for the `Committer` of `PostgresStore`: one round trip for each
+ *  batch, and the same batch again if its response was lost. */
+
 interface DatabaseCommitsOptions {
   readonly pool: Pool;
   readonly states: StatePool;

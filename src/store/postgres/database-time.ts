@@ -1,11 +1,14 @@
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 
+/** The time of a store in PostgreSQL, which all server nodes share: that of the database, because
+ *  the clocks of machines differ. `Prefetcher` and `StatePool` measure it with their reads. */
+
 /** SQL expression: the database's clock in ticks. */
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint
   + 621355968000000000`;
 
-/** Clocks drift apart by at most one tick in this many: 100 parts per million. */
+/** A clock is assumed to drift by at most one tick in this many: 100 parts per million. */
 const driftTicks = 10_000n;
 /** A measurement that is slower than the current one is considered only every 10 s, in which good
  *  clocks drift apart by less than 1 ms. A faster one is used at once. */

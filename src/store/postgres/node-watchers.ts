@@ -5,6 +5,9 @@ import type { Committed } from "../committer.ts";
 import type { Key, Unwatch } from "../store.ts";
 import { WatcherSet } from "../watchers.ts";
 
+/** `Store.watch` for a database: `PostgresStore` reports its own commits; those of other server
+ *  nodes arrive as notifications of the database (LISTEN), or are found by polling. */
+
 interface NodeWatchersOptions {
   readonly clock: Clock;
   readonly log: Log;
@@ -20,8 +23,8 @@ interface NodeWatchersOptions {
  *  lost with a connection, or that the database does not send. */
 const pollMilliseconds = 1_000;
 
-/** Calls watchers after commits. For commits of this node the written keys are known. A commit of
- *  another node is known only by its sequence, so it calls every watcher. */
+/** For commits of this node the written keys are known. A commit of another node is known only by
+ *  its sequence, so it calls every watcher. */
 export class NodeWatchers {
   readonly #options: NodeWatchersOptions;
   readonly #watchers: WatcherSet;

@@ -7,6 +7,9 @@ import { migrate } from "./schema.ts";
 import { PostgresStore, type NodeOptions } from "./postgres-store.ts";
 import { StatePool } from "./state-pool.ts";
 
+/** Opens the store in a PostgreSQL database, for `data/storage-backends.ts`: connects, creates or
+ *  upgrades the schema, and puts the parts of the store together. */
+
 interface PostgresStoreLocation extends NodeOptions {
   /** `postgres://user:password@host:port,host:port/database`. The parameters `schema` and
    *  `connections` are Etagere's, the others are passed to the driver. */
@@ -21,9 +24,10 @@ interface PostgresStoreLocation extends NodeOptions {
 
 const schemaDefault = "etagere";
 const readersMaxDefault = 16;
+/** Age from which the last batch of a node is forgotten when a store is opened: no node sends a
+ *  batch again after so long. */
 const batchRetention = "7 days";
 
-/** Connects to the database, creates or upgrades the schema, and opens the store in it. */
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
   const { clock, log, ephemeral = false, connect = openConnections } = options;
   const { urls, schema, readersMax } = parseLocation(options.url, ephemeral);

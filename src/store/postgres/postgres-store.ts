@@ -29,6 +29,10 @@ import { DatabaseCommits, postgresCall } from "./database-commits.ts";
 import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
+/** The store in a database that any number of equal server nodes share. Transactions, the commit
+ *  queue and views are the same as on one machine (`transactional-store.ts`, `committer.ts`);
+ *  states, commits and watchers are those of the database. */
+
 /** What the store and the function that opens it both need. */
 export interface NodeOptions extends Pick<
   TransactionalStoreOptions,
@@ -54,7 +58,6 @@ interface PostgresStoreOptions extends NodeOptions {
 /** Time limit of a retry inside a commit batch. Longer than the timeout of database queries. */
 const attemptMillisecondsMax = 20_000;
 
-/** A store in a database that any number of equal nodes share. */
 export class PostgresStore implements Store {
   readonly #connections: Connections;
   readonly #states: StatePool;
@@ -143,7 +146,8 @@ export class PostgresStore implements Store {
     return this.#closing;
   }
 
-  /** The database ends idle transactions, so a statement is sent now and then. */
+  /** Opens a state for an export. The database ends idle transactions, so a statement is sent now
+   *  and then. */
   async #openUnlimited(clock: Clock): Promise<StateView> {
     const state = await this.#states.open();
     const endActivity = keepActive(state, clock);

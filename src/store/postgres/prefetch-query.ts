@@ -4,6 +4,9 @@ import { bigintArray, byteaArray, byteaColumns, boundOf, rowKey } from "./rows.t
 import { databaseTicks } from "./database-time.ts";
 import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 
+/** The SQL statement that fetches all predicted reads of operations at once, for
+ *  `prefetcher.ts`. */
+
 /** One row (kind 0) has the sequence, the latest ticks and the database's clock. The others are
  *  entries: requested by key (1), in a range (2), or the record that an index entry in a range
  *  points to (3). */

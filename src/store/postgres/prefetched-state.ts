@@ -6,6 +6,10 @@ import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 import { plainBytes, entryOf } from "./rows.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 
+/** The result of a prefetch as a state from which operations read. It has only the keys and ranges
+ *  that were predicted (`read-plans.ts`); work that reads anything else runs again on a full
+ *  state. */
+
 /** Work read something that was not prefetched; it must run again on a full state. */
 class NotPrefetched extends Error {
   override readonly name = "NotPrefetched";

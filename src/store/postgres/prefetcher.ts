@@ -11,8 +11,13 @@ import { headerOf } from "./shared-snapshot.ts";
 import { asUnavailable, isTransient } from "./unavailable.ts";
 import type { ReadersOptions } from "./state-pool.ts";
 
+/** Prefetching: the reads of an operation are predicted and fetched in one statement, because each
+ *  round trip to a database takes longer than the operation. `Transactions` uses it for snapshots
+ *  and first attempts, `database-commits.ts` for retries. */
+
 type PrefetchWork = (view: View) => Awaitable<unknown>;
 
+/** A plan that waits for a connection. */
 interface QueuedPlan {
   readonly plan: ReadPlan;
   readonly resolve: (result: PrefetchResult) => void;
@@ -23,11 +28,10 @@ const plansPerStatementMax = 256;
 /** A pooled connection may be broken; a retry uses another one. */
 const triesMax = 3;
 
-/** Prefetches the reads of several operations in one statement: one round trip, and no transaction
- *  to begin and end. Get Blob then needs 1 round trip; Put Blob, Insert Entity and Get Messages
- *  need 2. An operation whose reads cannot be predicted, such as the first one on a container,
- *  needs up to 4 more (docs/SCALE.md). Operations that arrive while all connections are busy share
- *  the next statement. */
+/** With it Get Blob needs 1 round trip; Put Blob, Insert Entity and Get Messages need 2. An
+ *  operation whose reads cannot be predicted, such as the first one on a container, needs up to 4
+ *  more (docs/SCALE.md). Operations that arrive while all connections are busy share the next
+ *  statement. */
 export class Prefetcher {
   readonly #options: ReadersOptions;
   readonly #queue: QueuedPlan[] = [];

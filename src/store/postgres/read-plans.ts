@@ -7,6 +7,9 @@ import { firstChunkOf } from "../layered-scan.ts";
 import type { PlannedKey } from "./rows.ts";
 import { RecentMap } from "../../process/memo.ts";
 
+/** Predicts which keys an operation will read: its `prefetch` runs on cached, possibly stale
+ *  values, and the keys that it asks for are recorded. Used by `prefetcher.ts`. */
+
 export interface PlannedRange {
   readonly start: KeyText;
   readonly end: KeyText;
@@ -35,9 +38,7 @@ const rangeEntriesMax = 64;
  *  its plan, and concurrent operations get equal plans, which are merged. */
 const planningStep: Ticks = 60n * ticksPerSecond;
 
-/** Predicts the reads of an operation by a dry run on cached values: one request to the database
- *  for all of them takes less time than one for each. Returns `undefined` if there are none or too
- *  many. */
+/** Returns `undefined` if nothing, or too much, would be read. */
 export async function planReads(options: PlanReadsOptions): Promise<ReadPlan | undefined> {
   const recorder = new ReadRecorder(
     options.readCache,
@@ -53,6 +54,7 @@ export async function planReads(options: PlanReadsOptions): Promise<ReadPlan | u
   return isTooLarge || keys.size === 0 ? undefined : { keys, ranges };
 }
 
+/** The view of the dry run. */
 class ReadRecorder implements View {
   readonly now: Ticks;
   readonly sequence = 0;

@@ -5,7 +5,11 @@ import { textOfKey, keyOfText, type KeyText } from "../../encoding/keys.ts";
 import type { Key } from "../store.ts";
 import { createHash } from "node:crypto";
 
-/** Named statements are planned once per connection. */
+/** How keys and values of the store become columns of the table `entry` and back, and the
+ *  statements that read single keys and ranges. The other files of this folder build their SQL
+ *  parameters with it. */
+
+/** The texts of statements. Queries name them, so that each is planned once per connection. */
 const getText = `SELECT w.place, e.stamp, e.value
   FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
   JOIN entry e ON e.head = w.head AND e.digest = w.digest`;
@@ -16,6 +20,7 @@ const scanText = (direction: "ASC" | "DESC"): string =>
 const scanForward = scanText("ASC");
 const scanBackward = scanText("DESC");
 
+/** A key to read, with its text. */
 export interface PlannedKey {
   readonly key: Key;
   readonly text: KeyText;

@@ -1,6 +1,11 @@
 import { notifyCommit, schemaLock } from "./postgres-specifics.ts";
 import type pg from "pg";
 
+/** The tables and functions of a database, and their creation and upgrade when a store is opened
+ *  (`open-postgres-store.ts`). Validation and writing of a batch are a function of the database
+ *  (`commit_batch`), because a round trip between them, while other nodes wait for the lock, would
+ *  limit all nodes together. */
+
 /** A step of the schema: step `n` leads from version `n` to `n + 1`. Nodes of earlier versions keep
  *  running during a rolling upgrade if they can work with the new schema; `oldestReader` is the
  *  oldest version that can. */

@@ -11,6 +11,10 @@ import { getQuery, entriesOf, scanQuery, entryOf } from "./rows.ts";
 import type { GetRow, ScanRow, PlannedKey } from "./rows.ts";
 import { asUnavailable } from "./unavailable.ts";
 
+/** One state of the database, on a connection that several views share, because the connections are
+ *  few. `state-pool.ts` opens it. */
+
+/** What every state has besides the entries. */
 export interface StateHeader {
   readonly sequence: number;
   readonly ticks: Ticks;
@@ -52,8 +56,7 @@ interface PendingGet extends PlannedKey {
   readonly reject: (error: unknown) => void;
 }
 
-/** One state of the database, on a connection that several views share. Gets of one event-loop
- *  iteration are combined into one query. */
+/** Gets of one event-loop iteration are combined into one query. */
 export class SharedSnapshot {
   readonly header: StateHeader;
   readonly #clock: Clock;

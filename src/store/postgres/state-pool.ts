@@ -10,6 +10,9 @@ import { headerOf, SharedSnapshot, type HeaderRow, type StateHeader } from "./sh
 import { asUnavailable } from "./unavailable.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 
+/** Opens states of the database for `PostgresStore`: read-only transactions for snapshots and first
+ *  attempts, and the one that holds the commit lock. */
+
 const headerQuery = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
 /** Takes the lock of every commit: no other node commits until this transaction ends. */
@@ -17,7 +20,7 @@ const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
 /** A pooled connection may be broken; a retry uses another one. */
 const beginsMax = 3;
 
-/** What reads the database, and with what. */
+/** What `StatePool` and `Prefetcher` read with. */
 export interface ReadersOptions {
   readonly pool: Pool;
   readonly clock: Clock;

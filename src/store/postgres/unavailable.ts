@@ -4,6 +4,9 @@ import { StoreBusy, StoreUnavailable } from "../store.ts";
 import { permanentErrorClasses } from "./postgres-specifics.ts";
 import { fencedCode } from "./schema.ts";
 
+/** Which errors of a database are temporary, for all files of this folder: a client gets 503 for
+ *  them and may retry; any other error is a bug. */
+
 /** Whether the error is transient: the database is unreachable, restarting, failing over or
  *  overloaded. Every error that the database did not report itself counts as a broken
  *  connection. */

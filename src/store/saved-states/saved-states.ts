@@ -6,7 +6,10 @@ import type { Ticks } from "../../base/ticks.ts";
 import { recordCodec } from "../../encoding/table.ts";
 
 /**
- * The undo log of saved states. All its keys begin with `00`, so no transaction reads them.
+ * Saved states: named states of all accounts to which a store can be restored, for tests that begin
+ * with the same data again and again (`etagere snapshot`, `controls/server-snapshots.ts`).
+ *
+ * They are kept as an undo log. All its keys begin with `00`, so no transaction reads them.
  *
  * - `00 04 n`: the saved state with the number n, counted from 1 in the order of saving.
  * - `00 05 n key`: the value that a key had before its first change after saved state n and before
@@ -262,10 +265,10 @@ type SaveResult = "saved" | "name taken" | "too many";
 /** Estimate for the engine: larger commits run on a thread. */
 const manyWrites = 1000;
 
-/** Saved states of a store: named states to which it can be restored. A saved state is kept as the
- *  former values of the keys that were changed since, so saving costs nothing, and
- *  restoring costs in proportion to the changes. Works across processes and restarts, because every
- *  commit reads the number of the newest saved state under the engine's write lock. */
+/** A saved state is kept as the former values of the keys that were changed since, so saving costs
+ *  nothing, and restoring costs in proportion to the changes. Works across processes and restarts,
+ *  because every commit reads the number of the newest saved state under the engine's write
+ *  lock. */
 export class SavedStates {
   readonly #options: SavedStatesOptions;
 
@@ -402,7 +405,8 @@ function nextBatch(
   return { sequence, ticks, writes: writesAt(sequence), mayUseReserve: true };
 }
 
-/** Goes back from the current state, one saved state at a time. */
+/** Whether a key exists in any saved state. Goes back from the current state, one saved state at a
+ *  time. */
 function isInAny(current: EngineReader, numbers: readonly number[], key: Key): boolean {
   const text = textOfKey(key);
   let isPresent = current.get(key, text) !== undefined;

@@ -12,6 +12,10 @@ import { enqueueJob } from "./reclaim-jobs.ts";
 import type { UsageChange } from "./quotas.ts";
 import { decodeKey } from "../encoding/keys.ts";
 
+/** Writes what a decision returned into its transaction: the target's record, effects, content,
+ *  index entries, notices of changes, and the bytes that count against a quota. `run.ts` calls it
+ *  for REST operations; imports, event delivery and background jobs apply effects with it. */
+
 /** What a decision was based on, and the ETag and time of its write. */
 interface WriteContext {
   readonly call: Call;
@@ -37,7 +41,8 @@ export function applyReply(
   return applyWithEffects(content, tx, context, reply);
 }
 
-/** A separate function, so that replies without effects do not create its closures. */
+/** Applies a reply with effects. A separate function, so that replies without effects do not create
+ *  its closures. */
 function applyWithEffects(
   content: ContentStore,
   tx: Transaction,
@@ -86,7 +91,7 @@ export async function applyDeferredUpdate(
   await write(content, tx, recordWrite, before);
 }
 
-/** The session and the account that effects belong to. */
+/** On whose behalf effects are applied. */
 interface EffectsOwner {
   /** Identifies the session that made the changes, which gets no change notices. */
   readonly origin?: string | undefined;
@@ -185,7 +190,8 @@ function writePlain(
   else tx.put(key, codec.encode(record));
 }
 
-/** A write of a record and of what depends on it. */
+/** A write of a record, and of what its table derives from it: content references, index entries,
+ *  notices. */
 interface RecordWrite {
   readonly table: AnyTable;
   readonly key: Uint8Array;

@@ -14,10 +14,15 @@ import type { LoadedResource } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
 
+/** The checks that every operation declares instead of programming them: access, existence of the
+ *  target, lease, conditional headers, rules of the service. Their order decides which of several
+ *  faults a client gets, and is that of Azure. `run.ts` calls it before each decision, `precheck`
+ *  (`execute.ts`) before a body is received. */
+
 const done = ok(undefined);
 
-/** Which check rejected a request, and the record that the check saw. For the event feed; never
- *  sent to the client. */
+/** Which check rejected a request, and the record that the check saw. For the request feed of the
+ *  admin API; never sent to the client. */
 export interface Rejection {
   readonly rule: Rule;
   readonly target: ETaggedRecord | undefined;
@@ -27,7 +32,7 @@ export interface Rejection {
 }
 
 /** The checks in their order. `place` is the check of the scope, that is of the target's parent
- *  records; the event feed sends these names. */
+ *  records; the request feed sends these names. */
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
 
 /** Runs the checks that precede an operation's decision (called by `run.ts`), in the service's
@@ -57,7 +62,8 @@ export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome |
   return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
 }
 
-/** Whether `If-None-Match: *` takes precedence over the lease of an existing target. */
+/** Whether `If-None-Match: *` takes precedence over the lease of an existing target: Hadoop relies
+ *  on it to detect that another writer has created the file. */
 function precedesLease(
   { operation, conditions, leaseId }: Call,
   { scope }: LoadedResource,
@@ -183,6 +189,7 @@ function checkConditions(
   return rejected("condition", describePresent(call, verdict.fault, target), loaded, now);
 }
 
+/** Adds what the resource says of an existing target to the fault that it exists. */
 function describePresent(
   { resource, features }: Call,
   fault: Fault,

@@ -13,7 +13,8 @@ import { parseLeaseAction } from "../protocol/lease.ts";
 import type { LeaseKind } from "../protocol/lease.ts";
 import { leaseReplyHeaders, type LeaseAction } from "../protocol/lease-action.ts";
 
-/** Parameters that operations of several services share. */
+/** Declarations of parameters and lease operations that several services have alike: operations
+ *  take them into their `params`, and `http/` parses requests by them. */
 
 export const metadata: Param<Metadata> = {
   sources: ["x-ms-meta-*"],
@@ -42,8 +43,8 @@ const timeoutSecondsMax = 2_147_483_647;
 /** `timeout` is validated and otherwise ignored: no operation runs long enough to need it. */
 export const timeout = query("timeout", integer(0, timeoutSecondsMax));
 
-/** Declared by the Lease operations. Break Lease is a declaration of its own, because permission to
- *  write or to delete suffices for it. */
+/** What all Lease operations declare. Break Lease is a declaration of its own, because permission
+ *  to write or to delete suffices for it. */
 export const leaseChange = {
   target: "must-exist",
   lease: "action",

@@ -1,5 +1,10 @@
 import type { Clock } from "../base/world.ts";
 
+/** Fair order for clients that change one resource in a loop of read and conditional write, as with
+ *  a counter in a blob. Without it, the client that wrote last would win again and again: it need
+ *  not read first, unlike the others. `execute.ts` asks it before such requests
+ *  (docs/adr/009-fair-conditional-writes.md). */
+
 /** Longest reservation. A client that does not write within this time loses its reservation. */
 const reservationMillisecondsMax = 25;
 /** A queue without conditional writes for this long is removed. */
@@ -13,11 +18,9 @@ export const waitingMax = 256;
 /** A connection or any other object that identifies a client. */
 export type ClientIdentity = object;
 
-/** Gives fair access to clients that change one resource in a loop of read and conditional write.
- *  Without it, the client that wrote last would win again: it need not read first, unlike the other
- *  clients. A client whose precondition failed and that reads the resource again gets a reservation
- *  until its next conditional write, for 25 ms at most; the other contending clients wait in FIFO
- *  order. Affects latency and fairness, never results (docs/adr/009-fair-conditional-writes.md). */
+/** A client whose precondition failed and that reads the resource again gets a reservation until
+ *  its next conditional write, for 25 ms at most; the other contending clients wait in FIFO order.
+ *  Affects latency and fairness, never results. */
 export class ContentionQueues {
   readonly #queues = new Map<string, ContentionQueue>();
   readonly #clock: Clock;
@@ -118,6 +121,7 @@ class ContentionQueue {
   }
 }
 
+/** A client in the queue, and the function that lets it proceed. */
 interface WaitingClient {
   readonly client: ClientIdentity;
   readonly resolve: () => void;

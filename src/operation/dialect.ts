@@ -6,7 +6,7 @@ import type { Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
 /** How one service or API differs from the others in HTTP: method override, ETag headers, format of
- *  faults, transactions. */
+ *  faults, transactions. Services declare a dialect (Table, Data Lake), `http/` interprets it. */
 export interface Dialect {
   /** Returns the method that selects the operation: that of the request, or of X-HTTP-Method for
    *  clients whose proxies allow only POST. */

@@ -9,8 +9,11 @@ import {
   type Table,
 } from "../encoding/table.ts";
 
-/** A change that a decision requests; it is applied in the transaction that made the decision.
- *  `add` changes a commutative counter, `append` adds an entry to a log. */
+/** The changes that decisions request besides the record of their target. A decision is pure, so it
+ *  returns effects as values; `apply.ts` writes them in the same transaction. Also the reclaim jobs
+ *  that remove later what is too much for one transaction. */
+
+/** One change. `add` changes a commutative counter, `append` adds an entry to a log. */
 export type Effect =
   | {
       readonly effect: "put";
@@ -54,6 +57,7 @@ export function put<K, R extends object>(
   return { effect: "put", table: anyTable(table), key, record, content };
 }
 
+/** Deletes a record, with its content references and index entries. */
 export function remove<K, R extends object>(table: Table<K, R>, key: K): Effect {
   return { effect: "remove", table: anyTable(table), key };
 }

@@ -25,6 +25,11 @@ import type { RecordView } from "./view.ts";
 import { isWaitOutcome, runOnce, runUntilDone } from "./work.ts";
 import type { Attempt, Runtime, WaitOutcome, Work } from "./work.ts";
 
+/** Executes operations: loads what a request addresses, checks it, runs the decision and commits
+ *  its effects, all in one transaction that starts again after a conflict. `http/` calls `execute`
+ *  for a request, `executeAll` for a transaction of several, `precheck` before it receives a
+ *  body. */
+
 /** A request after parsing and authentication: an operation with its input. */
 export interface Call {
   readonly operation: Operation;
@@ -71,7 +76,7 @@ export interface Call {
   ) => Result<void>;
 }
 
-/** The result of a call. `rejection` is for the event feed. */
+/** The result of a call. `rejection` is for the request feed of the admin API. */
 export type Outcome =
   | {
       readonly kind: "reply";
@@ -169,7 +174,8 @@ function deferUpdate(runtime: Runtime, outcome: Outcome): Promise<void> | undefi
   return update && tryDeferredUpdate(runtime, update);
 }
 
-/** A failure is only logged: the read has succeeded, and must not fail because of this write. */
+/** Writes the deferred update of a read, for example the last access time. A failure is only
+ *  logged: the read has succeeded, and must not fail because of this write. */
 async function tryDeferredUpdate(
   { store, content, log }: Runtime,
   update: DeferredUpdate,
@@ -227,8 +233,8 @@ async function checkLength(
   throw new QuotaExceeded(`${bodyBytes} bytes more than ${used} exceed ${quota.quotaBytes}`);
 }
 
-/** Reads what the operation will read: target, scope and its `reads`. Decides nothing, because the
- *  view may be stale. */
+/** Reads what the operation will read (target, scope and its `reads`), so that a database fetches
+ *  all of it at once. Decides nothing, because the view may be stale. */
 async function prefetch(runtime: Runtime, call: Call, view: View): Promise<void> {
   const records = new Records(view, runtime.content);
   const { operation } = call;

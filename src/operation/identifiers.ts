@@ -1,7 +1,10 @@
 import type { Random } from "../base/world.ts";
 
-/** The id of a new container, share, queue, table or directory. Random, so that creations do not
- *  contend for a counter. */
+/** New ids of records, and GUIDs for the ids that clients see. Both are random, so that processes
+ *  need not coordinate. */
+
+/** The id of a new container, share, queue, table or directory: 63 bits. A counter would make
+ *  creations conflict with each other. */
 export function newId(random: Random): bigint {
   const bytes = random.bytes(8);
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) >> 1n;

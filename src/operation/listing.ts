@@ -4,7 +4,8 @@ import { query, text, type Param, type TextParser } from "../protocol/params.ts"
 import { decodeBase64, encodeBase64 } from "../base/base64.ts";
 import { blobNameUnitsMax, isListedPath } from "../protocol/names.ts";
 
-/** Parameters that all listings share: prefix, page size, marker. */
+/** Parameters that the listings of several services have alike: prefix, delimiter, page size, and
+ *  the marker with which a client requests the next page. */
 
 /** Limit of the service for one page. */
 const pageEntriesMax = 5000;
@@ -32,6 +33,7 @@ export const maxResults: Param<number | undefined> = {
   },
 };
 
+/** Entries of a page: as requested, at most the limit of the service. */
 export function pageSize(requested: number | undefined): number {
   return Math.min(requested ?? pageEntriesMax, pageEntriesMax);
 }

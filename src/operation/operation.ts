@@ -17,8 +17,10 @@ import type { RecordView } from "./view.ts";
 import type { XmlElement } from "../encoding/xml.ts";
 import type { Reply, WaitDecision } from "./reply.ts";
 
-/** An operation is a declaration and one pure function. Services declare operations; `http` and
- *  `execute.ts` interpret them. */
+/** The form in which services declare operations. An operation is data and one pure function,
+ *  `decide`: routing, authentication, parsing, checks and the support matrix follow from the
+ *  declaration, so that a new operation cannot forget one of them. `http/` and `execute.ts`
+ *  interpret declarations. */
 
 export type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH" | "MERGE" | "OPTIONS";
 
@@ -166,6 +168,7 @@ type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"
     ? T | undefined
     : undefined;
 
+/** The context that the functions of a declaration get, by its type parameters. */
 type ReadContextOf<
   R extends { scope: object; target: object },
   A,
@@ -174,6 +177,8 @@ type ReadContextOf<
   B,
 > = ReadContext<R["scope"], TargetOf<R["target"], T>, InputOf<P> & BodyInput<B>, A>;
 
+/** A declaration. Fields without a default must be given: leaving out the permission or the lease
+ *  policy is a compile error. */
 export interface OperationSpec<
   Rs extends ResourceTypes,
   A,
@@ -373,6 +378,7 @@ function rolesOf(params: Params): Readonly<Partial<Record<ParamRole, string>>> {
   return roles;
 }
 
+/** The types of parameters with a role, which code besides `decide` needs to find. */
 interface RoleValues extends Readonly<Record<ParamRole, unknown>> {
   readonly encryption: Encryption;
   readonly "entry-name": string | undefined;

@@ -6,8 +6,9 @@ import { ownerJob, ownerJobKinds, periodJobOf, type ReclaimJob } from "./effects
 import type { ReclaimHandler, Removal } from "./service.ts";
 import type { RecordView } from "./view.ts";
 
-/** What follows from the declarations of tables: the handlers of reclaim jobs, and the bytes and
- *  records that an id owns. */
+/** What follows from `owner` and `defines` in the declarations of tables, so that no service lists
+ *  its tables again: the handlers of reclaim jobs, and the bytes and records that an id (of an
+ *  account, a container, …) owns. For `data/services.ts`, quotas, archives and checks. */
 
 /** Most records that one transaction removes, unless their table declares fewer. */
 const removalsMax = 500;

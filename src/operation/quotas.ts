@@ -2,12 +2,16 @@ import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import { decodeCounter, type Transaction } from "../store/store.ts";
 import { defineCounter, type AnyTable } from "../encoding/table.ts";
 
+/** Quotas: the most bytes that an account may store. Each attempt of a transaction counts the bytes
+ *  that it adds (`UsageChange`, `apply.ts`); at its end `settleUsage` decides whether they fit
+ *  (`work.ts`). */
+
 /** The byte quota of an account, in its record. An account without a quota is not counted. */
 export interface AccountQuota {
   readonly quotaBytes: number;
   /** Whether the counter has all bytes of the account. False from the time that a quota is set on
-   *  an account with data until a background task has counted them; meanwhile every write is
-   *  counted and none rejected. */
+   *  an account with data until a background task (`data/usage-counts.ts`) has counted them;
+   *  meanwhile every write is counted and none rejected. */
   readonly isCounted: boolean;
 }
 
@@ -78,6 +82,7 @@ interface Gauge {
   inFlight: number;
 }
 
+/** What a transaction in progress has been admitted with. */
 interface Admitted {
   readonly gauge: Gauge;
   readonly bytes: number;

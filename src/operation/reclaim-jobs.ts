@@ -4,6 +4,10 @@ import type { Ticks } from "../base/ticks.ts";
 import { once } from "../process/memo.ts";
 import type { Transaction, View } from "../store/store.ts";
 
+/** The table of reclaim jobs: removals that are too large for the transaction that causes them,
+ *  such as the blobs of a deleted container, or that are due later, such as expired messages.
+ *  Effects store jobs, `reclaim.ts` runs them. */
+
 /** The stored reclaim jobs, ordered by due time. */
 export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string }, ReclaimJob>({
   name: "reclaim-jobs",

@@ -9,6 +9,9 @@ import { settleUsage, type Quotas, type UsageChange } from "./quotas.ts";
 import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
 
+/** Runs reclaim jobs in the background, for `data/data-stores.ts`: one bounded step per
+ *  transaction, so that a deletion of a million records delays no request. */
+
 /** Dependencies of reclaim jobs. `reclaimers` are the handlers by kind of job. */
 interface ReclaimParts {
   readonly store: Store;
@@ -24,8 +27,8 @@ const postponementTicks = 300n * ticksPerSecond;
 /** Most steps per round, so that other background work runs in between. */
 const stepsPerRoundMax = 16;
 
-/** Runs one step of the first due job, in one bounded transaction. Returns false if no job is
- *  due. */
+/** Runs one step of the first due job. Returns false if no job is due. For tests, which need the
+ *  error of a failed job. */
 export function reclaimStep(parts: ReclaimParts): Promise<boolean> {
   return step(parts, {});
 }
@@ -99,6 +102,7 @@ async function workOn(
   if (reclamation.done) tx.delete(key);
 }
 
+/** Writes what one step of a job requests. */
 async function apply(
   content: ContentStore,
   tx: Transaction,

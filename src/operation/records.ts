@@ -15,6 +15,10 @@ import type { Ticks } from "../base/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { RenderCache } from "./render-cache.ts";
 
+/** Reads decoded records from a view of the store: the `RecordView` of operations, background jobs
+ *  and the admin API. Long scans yield to the event loop, so that a listing does not delay other
+ *  requests. */
+
 /** An entry of a scan whose record is decoded on first access. */
 class ScannedRecord<R> implements Scanned<R> {
   readonly entry: Entry;
@@ -36,9 +40,9 @@ class ScannedRecord<R> implements Scanned<R> {
   }
 }
 
-/** `decoded`: records by their stored bytes, shared by operations of one transaction that read the
- *  same records; the store returns the same byte array for an unchanged value. Undefined: each read
- *  decodes. */
+/** `decoded`: records by their stored bytes, so that operations of one transaction that read the
+ *  same record decode it once; the store returns the same byte array for an unchanged value.
+ *  Undefined: each read decodes. */
 interface RecordsOptions {
   readonly decoded?: Map<Uint8Array, unknown>;
   readonly renderings?: RenderCache | undefined;
@@ -52,7 +56,6 @@ const bytesAtOnceMax = 512 * 1024;
 const unitsPerRecord = 0.25;
 const bytesPerUnit = 4096;
 
-/** Reads and decodes the records of a view. */
 export class Records implements RecordView {
   readonly #view: View | Transaction;
   readonly #content: ContentStore;

@@ -1,8 +1,9 @@
 import { RecentMap } from "../process/memo.ts";
 
-/** Cache of rendered listing entries by record key. A revision belongs to one write of a key and is
- *  never used again, so entries need no invalidation. A repeated listing of 5,000 blobs or a
- *  query of 1,000 entities takes half of the CPU time (docs/adr/010-render-cache.md). */
+/** Cache of the XML or JSON of listed records, by record key; `Records` reads and fills it,
+ *  `server/http-services.ts` makes it. A revision belongs to one write of a key and is never used
+ *  again, so entries need no invalidation. A repeated listing of 5,000 blobs or a query of 1,000
+ *  entities takes half of the CPU time (docs/adr/010-render-cache.md). */
 export class RenderCache {
   readonly #recent: RecentMap<CachedRendering>;
 

@@ -5,6 +5,9 @@ import type { AnyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 
+/** What a decision returns: a response with the changes to write, or that the request must wait.
+ *  `run.ts` applies the changes, `http/` renders the response. */
+
 /** The body of a response as a decision returns it. A body whose length depends on stored records
  *  or on the request has `pieces`: they are rendered after the decision, on the same state, in
  *  steps between which other requests run. */

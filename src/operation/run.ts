@@ -16,6 +16,10 @@ import type { Records } from "./records.ts";
 import { hasEventLog, usageIn } from "./quotas.ts";
 import type { Attempt, Runtime, WaitOutcome } from "./work.ts";
 
+/** One attempt to execute one call inside a transaction or snapshot: load, check, read, decide,
+ *  apply. `execute.ts` calls it. Written with callbacks instead of `await`, because awaiting
+ *  available values costs more than most decisions. */
+
 /** What the preceding operation of the same transaction loaded; undefined fields for the first
  *  operation. */
 export interface PreviousOperation {
@@ -23,8 +27,7 @@ export interface PreviousOperation {
   loaded: LoadedResource | undefined;
 }
 
-/** Runs one call in an attempt: load, check, read, decide, apply. Synchronous unless a read returns
- *  a promise, because awaiting available values costs more than most decisions. */
+/** Synchronous unless a read returns a promise. */
 export function run(
   attempt: Attempt,
   call: Call,
@@ -38,8 +41,8 @@ export function run(
     : runOn(execution, loaded, previous);
 }
 
-/** A separate function, because an async function or a closure in `run` would slow down the
- *  synchronous path. */
+/** Continues after an asynchronous load. A separate function, because an async function or a
+ *  closure in `run` would slow down the synchronous path. */
 async function runLater(
   execution: Execution,
   loaded: Promise<LoadedResource>,

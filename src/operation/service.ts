@@ -18,6 +18,10 @@ import type { TransferHandler } from "./transfer-handler.ts";
 import type { ScopeName } from "../store/encryption/scope-keys.ts";
 import type { RecordView } from "./view.ts";
 
+/** The form in which a service is declared: its resources, operations, tables and background
+ *  handlers. Listeners (`http/`), stores (`data/services.ts`), the admin API and the commands
+ *  derive what they do from it. */
+
 /** Access rules of the container, share, queue or table that the target is in. */
 export interface Access {
   readonly policies: readonly StoredPolicy[];
@@ -176,7 +180,6 @@ export interface GuardContext<A = Address> {
   readonly now: Ticks;
 }
 
-/** The declaration of a service: what listeners and background tasks do is derived from it. */
 export interface Service {
   readonly name: ServiceName;
   /** Set for another API to the records of the service; undefined for the service's own API. */
@@ -212,6 +215,7 @@ export interface SignedName {
   readonly entity?: EntityKeys | undefined;
 }
 
+/** The query parameters of a URL. */
 export interface QueryReader {
   get(name: string): string | undefined;
 }
@@ -231,12 +235,14 @@ export interface Reclamation {
   readonly done: boolean;
 }
 
+/** A record to delete. */
 export interface Removal {
   /** Undefined for keys that are no record, such as counters. */
   readonly table?: AnyTable;
   readonly key: Uint8Array;
 }
 
+/** A resource without the type of its addresses, for `Service.resources`. */
 export function defineResource<A extends Address>(resource: Resource<A>): Resource {
   return resource as unknown as Resource;
 }

@@ -5,6 +5,10 @@ import type { Tags } from "../protocol/tags.ts";
 import type { Access } from "./service.ts";
 import type { OtherService } from "./transfer-handler.ts";
 
+/** The sources of copies, as operations see them. `http/source/` resolves the URL of a source
+ *  before the operation runs: a source in this service is read in the transaction of the copy, any
+ *  other one over the network. */
+
 /** The body of a copy operation: its bytes come from the URL in `x-ms-copy-source`. */
 export interface SourceBody {
   readonly kind: "source";
@@ -36,9 +40,9 @@ export interface FetchedProperties {
   readonly tags?: Tags | undefined;
 }
 
-/** The source of a copy. A source in the same service of this server is read by `reads`, in the
- *  transaction of the copy. Any other source was requested before the transaction: its bytes are in
- *  `received`, or a transfer job will fetch them. */
+/** A source in the same service of this server is read by `reads`, in the transaction of the copy.
+ *  Any other source was requested before the transaction: its bytes are in `received`, or a
+ *  transfer job will fetch them. */
 export type CopySource = OwnSource | FetchedSource;
 
 /** A source in the same service of this server. */

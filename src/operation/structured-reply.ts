@@ -8,7 +8,11 @@ import {
 import { header } from "../protocol/params.ts";
 import type { ReplyBody } from "./reply.ts";
 
-/** Whether a read asks for a structured body: content with checksums in between. */
+/** Structured bodies in responses (`x-ms-structured-body`): content with checksums in between,
+ *  which newer clients request to verify a download while it arrives. Get Blob and Get File use it;
+ *  the format is in `content/body/structured.ts`. */
+
+/** The parameter with which a read asks for a structured body. */
 export const wantsStructured = header(
   "x-ms-structured-body",
   // Undefined means malformed: any other value is a fault.

@@ -3,8 +3,10 @@ import { contentWith, type ContentReader, type ContentStore } from "../content/c
 import type { Store, Transaction, View } from "../store/store.ts";
 import type { Runtime } from "./work.ts";
 
-/** A runtime whose transactions, waits and content are parts of a traced request. Only such a
- *  request gets one: others use the store and the content directly. */
+/** Tracing: a runtime that measures transactions, waits and content of one request as spans
+ *  (OpenTelemetry). `http/http-service.ts` makes one for each traced request; others use the store
+ *  and the content directly, at no cost. */
+
 export function tracedRuntime(runtime: Runtime, span: Span): Runtime {
   const { store, content } = runtime;
   return { ...runtime, store: tracedStore(store, span), content: tracedContent(content, span) };

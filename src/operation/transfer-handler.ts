@@ -3,6 +3,11 @@ import type { Effect } from "./effects.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import type { RecordView } from "./view.ts";
 
+/** Asynchronous copies, as services see them: Copy Blob and Copy File store a transfer job, whose
+ *  bytes arrive after the response. `transfer.ts` stores and claims jobs,
+ *  `http/source/transfers.ts` fetches the bytes, the handlers of `blob/copy/` and `file/copy/` put
+ *  them into the target. */
+
 /** A stored job that fetches bytes after the response was sent, for an asynchronous copy. */
 export interface TransferJob {
   /** Unique; the copy id. */

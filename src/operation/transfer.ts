@@ -8,6 +8,10 @@ import { applyEffects } from "./apply.ts";
 import { QuotaExceeded, settleUsage, type Quotas } from "./quotas.ts";
 import { Records } from "./records.ts";
 
+/** The table of transfer jobs (asynchronous copies), and the transactions that claim a job, report
+ *  its progress and end it. `http/source/transfers.ts` runs the jobs. A job is claimed by one
+ *  process at a time, and by another one if that process ends. */
+
 /** A stored transfer job. It stays, also over restarts, until the target has the bytes or the
  *  failure. */
 export interface StoredTransfer extends TransferJob {

@@ -5,7 +5,8 @@ import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Bounds, LimitedBounds } from "../store/store.ts";
 
-/** How operations read: decoded records of one state. */
+/** How operations read: decoded records of one state. `Records` implements it on a view of the
+ *  store; tests of decisions use it with their own records. */
 export interface RecordView {
   readonly now: Ticks;
   readonly loop: LoopShare;

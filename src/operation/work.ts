@@ -11,6 +11,10 @@ import { Records } from "./records.ts";
 import type { RenderCache } from "./render-cache.ts";
 import type { WaitDecision } from "./reply.ts";
 
+/** Runs work in a transaction or on a snapshot with all that belongs to it: effects, quotas,
+ *  waiting. REST requests (`execute.ts`), SMB requests, event delivery and background tasks are
+ *  such work. */
+
 /** The parts of the process with which work is executed. */
 export interface Runtime {
   readonly store: Store;
@@ -33,8 +37,8 @@ export interface Runtime {
   readonly quotas?: Quotas | undefined;
 }
 
-/** What runs in one transaction or on one store snapshot: a REST request, the parts of a batch, an
- *  SMB request, a step of a background task. */
+/** A piece of work that runs in one transaction or on one store snapshot: a REST request, the parts
+ *  of a batch, an SMB request, a step of a background task. */
 export interface Work<T> {
   readonly effect: "reads" | "writes";
   /** Whether it may use the space that is reserved for a full disk, and exceed a quota. */
@@ -203,7 +207,8 @@ interface Interruption<I> {
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 
-/** Far more attempts than a wait of 36 s has; reaching it is a bug. */
+/** Far more attempts than the longest wait (36 s, for the break of an SMB lease) needs; reaching it
+ *  is a bug. */
 const attemptsMax = 10_000;
 
 /** Runs `attempt` until its outcome is not a wait: again when the key changes that it waits for,
@@ -248,6 +253,7 @@ export async function runUntilReady<T extends object, I = never>(
   throw new Error(`${waiter.operation} waited more than ${attemptsMax} times`);
 }
 
+/** Watches the key and lists the wait; returns a function that ends both. */
 function beginWait(
   store: Store,
   wait: Wait,

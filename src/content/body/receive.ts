@@ -21,9 +21,10 @@ import type { ExtentWriter, Region } from "../extents/extent-writer.ts";
 import type { Md5Source } from "./md5-thread.ts";
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
-/** Receives bodies for `ContentStore.receive` (`open-content.ts`), before the transaction of a
- *  request: a small body stays in memory, for the record; a larger one is written to extents while
- *  it arrives. The end of the file encrypts bodies with keys of clients and encryption scopes. */
+/** Receives bodies for `ContentStore.receive` (`content/open-content.ts`), before the transaction
+ *  of a request: a small body stays in memory, for the record; a larger one is written to extents
+ *  while it arrives. The end of the file encrypts bodies with keys of clients and encryption
+ *  scopes. */
 
 /** Smaller bodies take less time to hash than a thread takes to answer. */
 const threadBytesMin = 512 * 1024;

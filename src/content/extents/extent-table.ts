@@ -14,8 +14,8 @@ import {
 } from "../tables.ts";
 
 /** The records of extents in the key space: which extents exist, which process writes each, and how
- *  many of their bytes are live. `reclaim/space-reclaimer.ts` frees space by them; checks, backups
- *  and the admin API list them. */
+ *  many of their bytes are live. `content/reclaim/space-reclaimer.ts` frees space by them; checks,
+ *  backups and the admin API list them. */
 
 /** An extent with its record, and with the number of its bytes that records and content nodes refer
  *  to. */

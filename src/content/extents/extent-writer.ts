@@ -6,9 +6,9 @@ import type { IdAllocator } from "./ids.ts";
 import { RegionAllocator, type Regions } from "./regions.ts";
 import { extentCodec, extentKey } from "../tables.ts";
 
-/** Appends bytes to extents: `receive.ts` those of bodies, compaction those that it moves. Each
- *  process has one `ExtentWriter`, made by `open-content.ts`, and writes only extents of its own,
- *  so that processes on one store need not coordinate. */
+/** Appends bytes to extents: `content/body/receive.ts` those of bodies, compaction those that it
+ *  moves. Each process has one `ExtentWriter`, made by `content/open-content.ts`, and writes only
+ *  extents of its own, so that processes on one store need not coordinate. */
 
 /** Groups the flushes of one extent: one runs at a time, and calls made meanwhile share the next
  *  one. After a failed flush the kernel may have dropped the unwritten pages and cleared the error,

@@ -3,7 +3,7 @@ import { identityCodec, identityKey } from "../tables.ts";
 
 /** Ids of content nodes and extents, unique across processes and time: a name that was used twice
  *  could mix the bytes of two contents. Each process reserves blocks of 2^32 ids in the store
- *  (`open-content.ts`), so that an id costs neither a read nor a conflict. */
+ *  (`content/open-content.ts`), so that an id costs neither a read nor a conflict. */
 
 const idsPerBlock = 2 ** 32;
 /** A new block is requested when half of the current one is used. */

@@ -38,7 +38,7 @@ import {
 } from "./slices.ts";
 import { ownerDigest, recordOwnerKey } from "../tables.ts";
 
-/** Applies the plan of a decision (`content-ref.ts`) to the content of a record, inside the
+/** Applies the plan of a decision (`content/content-ref.ts`) to the content of a record, inside the
  *  transaction that writes the record: `ContentStore.applyPlan`. Small content becomes part of the
  *  record; large content a tree of content nodes, of which an edit replaces only the changed path,
  *  so that snapshots keep the others. */

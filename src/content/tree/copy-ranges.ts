@@ -7,8 +7,8 @@ import { ContentDamaged } from "../extents/extent-files.ts";
 import type { ExtentRange } from "../extents/regions.ts";
 import { trim } from "./slices.ts";
 
-/** Copies live bytes of an extent to another one, for compaction (`reclaim/compaction.ts`), and
- *  verifies them before. */
+/** Copies live bytes of an extent to another one, for compaction (`content/reclaim/compaction.ts`),
+ *  and verifies them before. */
 
 /** Bytes that are read and written at a time. */
 const copyBytes = 256 * 1024;

@@ -6,7 +6,8 @@ import { nodeKey } from "../tables.ts";
 import type { Key, Value } from "../../store/store.ts";
 
 /** Content nodes: how large contents are stored as trees in the key space, and how such a tree is
- *  read. `apply-plan.ts` changes trees, `reader.ts` and listings of blocks and pages walk them. */
+ *  read. `apply-plan.ts` changes trees, `content/reader.ts` and listings of blocks and pages walk
+ *  them. */
 
 /** A node of the tree that maps the offsets of a large content to slices. Nodes are immutable,
  *  except that compaction may change the location of a leaf's bytes. */

@@ -30,8 +30,8 @@ import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 /** The store in a database that any number of equal server nodes share. Transactions, the commit
- *  queue and views are the same as on one machine (`transactional-store.ts`, `committer.ts`);
- *  states, commits and watchers are those of the database. */
+ *  queue and views are the same as on one machine (`store/transactional-store.ts`,
+ *  `store/committer.ts`); states, commits and watchers are those of the database. */
 
 /** What the store and the function that opens it both need. */
 export interface NodeOptions extends Pick<

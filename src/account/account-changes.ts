@@ -1,12 +1,26 @@
 import { newId } from "../operation/identifiers.ts";
+import type { Ticks } from "../base/ticks.ts";
 import type { Random } from "../base/world.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import type { Store, Transaction } from "../store/store.ts";
-import { accounts, accountsState } from "./account-record.ts";
+import { putRecord, readRecord } from "../store/typed-records.ts";
+import {
+  accounts,
+  accountsState,
+  readAccount,
+  readAccounts,
+  type AccountRecord,
+  type StoredAccount,
+  type StoredSettings,
+} from "./account-record.ts";
 import { noteQuotaChange, withChangeFeed, withQuota } from "./account-quota.ts";
-import type { AccountRecord, StoredAccount, StoredSettings } from "./account-record.ts";
-import { contradiction, hierarchical, newAccount, reclaimAccount } from "./account-records.ts";
-import type { IsUsed } from "./account-records.ts";
+import {
+  contradiction,
+  hierarchical,
+  newAccount,
+  reclaimAccount,
+  type IsUsed,
+} from "./account-records.ts";
 import { removeAccountAssignments } from "./identity-manager.ts";
 import { parseAccountSettings } from "./parse-settings.ts";
 import { removeSubscriptions } from "./subscription-changes.ts";
@@ -70,7 +84,7 @@ export function createAccount(
   const problem = findProblem(name, keys, settings) ?? (adopt ? undefined : findNameProblem(name));
   if (problem !== undefined) return Promise.resolve(problem);
   return parts.store.transact(async (tx) => {
-    const existing = await recordOf(tx, name);
+    const existing = await readAccount(tx, name);
     if (existing?.stored !== undefined) return exists(name, "it is stored already");
     if (existing !== undefined && !adopt && (await parts.hasData(tx, existing.id))) {
       return exists(name, "it has data, although it is not configured; adopt it or delete it");
@@ -94,7 +108,7 @@ export function deleteAccount(
   { force }: { readonly force: boolean },
 ): Promise<AccountChangeResult> {
   return store.transact(async (tx) => {
-    const existing = await recordOf(tx, name);
+    const existing = await readAccount(tx, name);
     if (existing === undefined) return notFound(name);
     if (!force && (await hasData(tx, existing.id))) {
       return refuse("AccountNotEmpty", `account "${name}" has data; force deletes it as well`);
@@ -127,13 +141,10 @@ export function rotateKey(
     if (key === first || key === second) {
       return refuse("InvalidInput", `account "${name}": the new key is a present key`);
     }
-    const keys: AccountKeys = number === 2 ? [first, key] : replaceFirst(key, second);
+    const others: AccountKeys = second === undefined ? [key] : [key, second];
+    const keys: AccountKeys = number === 2 ? [first, key] : others;
     return findProblem(name, keys, stored.settings) ?? { ...stored, keys };
   });
-}
-
-function replaceFirst(key: string, second: string | undefined): AccountKeys {
-  return second === undefined ? [key] : [key, second];
 }
 
 /** Changes settings; null returns a setting to its default. */
@@ -157,7 +168,7 @@ function changeStored(
   decide: (stored: StoredAccount) => StoredAccount | Fault,
 ): Promise<AccountChangeResult> {
   return parts.store.transact(async (tx) => {
-    const existing = await recordOf(tx, name);
+    const existing = await readAccount(tx, name);
     if (existing?.stored === undefined) return notFound(name);
     const decided = decide(existing.stored);
     if ("code" in decided) return decided;
@@ -200,21 +211,14 @@ export function findNameProblem(name: string): Fault | undefined {
   return refuse("InvalidInput", `"${name}": a name is 3 to 24 lower-case letters and digits`);
 }
 
-export async function recordOf(tx: Transaction, name: string): Promise<AccountRecord | undefined> {
-  const value = await tx.get(accounts.key(name));
-  return value && accounts.codec.decode(value);
-}
-
+/** Revision and number of all stored accounts; the revision is undefined if none was ever stored. */
 interface State {
   readonly revision: bigint | undefined;
   readonly count: number;
 }
 
 export async function stateOf(tx: Transaction): Promise<State> {
-  const value = await tx.get(accountsState.key("accounts"));
-  return value === undefined
-    ? { revision: undefined, count: 0 }
-    : accountsState.codec.decode(value);
+  return (await readRecord(tx, accountsState, "accounts")) ?? { revision: undefined, count: 0 };
 }
 
 interface RecordChange {
@@ -226,7 +230,7 @@ interface RecordChange {
 
 function putChange(tx: Transaction, change: RecordChange): AccountChangeResult {
   const { name, record, state, countDelta } = change;
-  tx.put(accounts.key(name), accounts.codec.encode(record));
+  putRecord(tx, accounts, name, record);
   const { stored } = record;
   return putState(tx, { name, stored, state, countDelta, after: stored.revision });
 }
@@ -241,7 +245,7 @@ export function putState(
   { name, stored, state, countDelta, after }: StateChange,
 ): AccountChangeResult {
   const next = { revision: after, count: state.count + countDelta };
-  tx.put(accountsState.key("accounts"), accountsState.codec.encode(next));
+  putRecord(tx, accountsState, "accounts", next);
   return { ok: true, change: { name, stored, before: state.revision, after } };
 }
 
@@ -259,4 +263,77 @@ function notFound(name: string): Fault {
 
 function exists(name: string, why: string): Fault {
   return refuse("AccountAlreadyExists", `account "${name}" exists: ${why}`);
+}
+
+/** The served accounts, limited to the methods that changes of stored accounts use. */
+interface ChangeableAccounts {
+  isConfigured(name: string): boolean;
+  apply(change: AccountChange): void;
+  /** Reads the changes of other processes. */
+  refresh(): Promise<boolean>;
+}
+
+/** An account with a record in the store. */
+interface ListedAccount {
+  readonly name: string;
+  /** `unserved`: the account was removed from the configuration, its data was kept. */
+  readonly source: "configured" | "stored" | "unserved";
+  readonly hierarchicalNamespace: boolean;
+  /** Undefined unless the account is stored. */
+  readonly createdAt: Ticks | undefined;
+}
+
+/** Creates, changes, lists and deletes stored accounts. Configured accounts are only listed. */
+export class AccountManager {
+  readonly #parts: AccountChangeParts;
+  readonly #served: ChangeableAccounts;
+
+  constructor(parts: AccountChangeParts, served: ChangeableAccounts) {
+    this.#parts = parts;
+    this.#served = served;
+  }
+
+  create(account: NewAccount): Promise<AccountChangeResult> {
+    return this.#change(account.name, () => createAccount(this.#parts, account));
+  }
+
+  delete(name: string, options: { readonly force: boolean }): Promise<AccountChangeResult> {
+    return this.#change(name, () => deleteAccount(this.#parts, name, options));
+  }
+
+  rotateKey(rotation: KeyRotation): Promise<AccountChangeResult> {
+    return this.#change(rotation.name, () => rotateKey(this.#parts, rotation));
+  }
+
+  changeSettings(
+    name: string,
+    changes: Readonly<Record<string, unknown>>,
+  ): Promise<AccountChangeResult> {
+    return this.#change(name, () => changeSettings(this.#parts, name, changes));
+  }
+
+  list(): Promise<readonly ListedAccount[]> {
+    return this.#parts.store.snapshot(async (view) =>
+      [...(await readAccounts(view))].map(([name, { hierarchicalNamespace = false, stored }]) => {
+        const other = stored === undefined ? "unserved" : "stored";
+        const source = this.#served.isConfigured(name) ? "configured" : other;
+        return { name, source, hierarchicalNamespace, createdAt: stored?.createdAt };
+      }),
+    );
+  }
+
+  async #change(
+    name: string,
+    change: () => Promise<AccountChangeResult>,
+  ): Promise<AccountChangeResult> {
+    if (this.#served.isConfigured(name)) {
+      const message = `account "${name}" is configured: change the configuration of the server`;
+      return { ok: false, code: "AccountIsConfigured", message };
+    }
+    const result = await change();
+    if (!result.ok) return result;
+    this.#served.apply(result.change);
+    await this.#served.refresh();
+    return result;
+  }
 }

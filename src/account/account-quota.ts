@@ -1,8 +1,9 @@
 import { accountUsage, type AccountQuota } from "../operation/quotas.ts";
 import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
-import { decodeCounter } from "../store/store.ts";
-import type { Store, Transaction, View } from "../store/store.ts";
-import { accounts, type AccountRecord } from "./account-record.ts";
+import { decodeCounter, type Store, type Transaction, type View } from "../store/store.ts";
+import { putRecord, readRecord } from "../store/typed-records.ts";
+import { accounts, readAccount, readAccounts, type AccountRecord } from "./account-record.ts";
+import type { IsUsed } from "./account-records.ts";
 import type { Accounts, AccountSettings } from "./settings.ts";
 
 /** Raised with each change of a quota, so that processes see when to read the quotas again. */
@@ -19,19 +20,10 @@ export const quotaState = defineTable<"quotas", QuotaState>({
   ...internalRecord,
 });
 
-/** Whether an account has any data, soft-deleted data included. */
-type HasData = (tx: Transaction, account: bigint) => Promise<boolean>;
-
 /** Notes that a quota was set, changed or removed in this transaction. */
 export async function noteQuotaChange(tx: Transaction): Promise<void> {
-  const key = quotaState.key("quotas");
-  const revision = ((await revisionIn(tx)) ?? 0n) + 1n;
-  tx.put(key, quotaState.codec.encode({ revision }));
-}
-
-async function revisionIn(view: View): Promise<bigint | undefined> {
-  const value = await view.get(quotaState.key("quotas"));
-  return value && quotaState.codec.decode(value).revision;
+  const state = await readRecord(tx, quotaState, "quotas");
+  putRecord(tx, quotaState, "quotas", { revision: (state?.revision ?? 0n) + 1n });
 }
 
 /** The record with the given quota; 0 means none. If the account had no quota before, its bytes are
@@ -40,7 +32,7 @@ export async function withQuota(
   tx: Transaction,
   record: AccountRecord,
   quotaBytes: number,
-  hasData: HasData,
+  hasData: IsUsed,
 ): Promise<AccountRecord> {
   const { quota, ...others } = record;
   if (quotaBytes === (quota?.quotaBytes ?? 0)) return record;
@@ -71,28 +63,23 @@ export function withChangeFeed(
 export async function ensureSettings(
   store: Store,
   settings: Accounts,
-  hasData: HasData,
+  hasData: IsUsed,
 ): Promise<void> {
   for (const name of settings.names()) {
     const wanted = settings.get(name) ?? {};
     const { quotaBytes = 0 } = wanted as Partial<AccountSettings>;
-    const present = await store.snapshot((view) => recordOf(view, name));
+    const present = await store.snapshot((view) => readAccount(view, name));
     const hasQuota = (present?.quota?.quotaBytes ?? 0) === quotaBytes;
     if (present === undefined || (hasQuota && withChangeFeed(present, wanted) === present))
       continue;
     await store.transact(async (tx) => {
-      const record = await recordOf(tx, name);
+      const record = await readAccount(tx, name);
       if (record === undefined) return;
       const limited = await withQuota(tx, record, quotaBytes, hasData);
       const changed = withChangeFeed(limited, wanted);
-      if (changed !== record) tx.put(accounts.key(name), accounts.codec.encode(changed));
+      if (changed !== record) putRecord(tx, accounts, name, changed);
     });
   }
-}
-
-async function recordOf(view: View, name: string): Promise<AccountRecord | undefined> {
-  const value = await view.get(accounts.key(name));
-  return value && accounts.codec.decode(value);
 }
 
 /** An account with a quota, whose usage is counted (`data/usage-counts.ts`). */
@@ -107,15 +94,12 @@ export async function readLimited(
   view: View,
   known: bigint | undefined,
 ): Promise<{ readonly revision: bigint; readonly limited: readonly LimitedAccount[] } | undefined> {
-  const revision = (await revisionIn(view)) ?? 0n;
+  const { revision = 0n } = (await readRecord(view, quotaState, "quotas")) ?? {};
   if (revision === known) return undefined;
   const limited: LimitedAccount[] = [];
   if (revision === 0n) return { revision, limited };
-  for await (const entries of view.range(accounts.range([]))) {
-    for (const { key, value } of entries) {
-      const { id, quota } = accounts.codec.decode(value);
-      if (quota !== undefined) limited.push({ name: String(accounts.parts(key)[0]), id, quota });
-    }
+  for (const [name, { id, quota }] of await readAccounts(view)) {
+    if (quota !== undefined) limited.push({ name, id, quota });
   }
   return { revision, limited };
 }
@@ -123,7 +107,7 @@ export async function readLimited(
 /** The bytes that an account uses of its quota; undefined without a quota, or if its bytes are not
  *  counted yet. */
 export async function usedOfQuota(view: View, name: string): Promise<bigint | undefined> {
-  const record = await recordOf(view, name);
+  const record = await readAccount(view, name);
   if (record?.quota?.isCounted !== true) return undefined;
   return decodeCounter(await view.get(accountUsage.key(record.id)));
 }
@@ -136,12 +120,12 @@ export async function correctUsage(
   { counted, counterThen }: { readonly counted: bigint; readonly counterThen: bigint },
 ): Promise<void> {
   await store.transact(async (tx) => {
-    const record = await recordOf(tx, name);
+    const record = await readAccount(tx, name);
     if (record?.id !== id || record.quota === undefined) return;
     if (counted !== counterThen) tx.add(accountUsage.key(id), counted - counterThen);
     if (record.quota.isCounted) return;
     const quota = { ...record.quota, isCounted: true };
-    tx.put(accounts.key(name), accounts.codec.encode({ ...record, quota }));
+    putRecord(tx, accounts, name, { ...record, quota });
     await noteQuotaChange(tx);
   });
 }

@@ -1,4 +1,6 @@
 import type { AccountQuota } from "../operation/quotas.ts";
+import type { View } from "../store/store.ts";
+import { readRecord, readRecords } from "../store/typed-records.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { defineTable, internalRecord, recordCodec, withDecodeCache } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -55,6 +57,22 @@ export const accounts = defineTable<string, AccountRecord>({
   isArchived: false,
   defines: { id: "account" },
 });
+
+/** The record of the account with this name; undefined if the store has none. */
+export function readAccount(
+  view: Pick<View, "get">,
+  name: string,
+): Promise<AccountRecord | undefined> {
+  return readRecord(view, accounts, name);
+}
+
+/** The records of all accounts, by name. */
+export async function readAccounts(
+  view: Pick<View, "range">,
+): Promise<ReadonlyMap<string, AccountRecord>> {
+  const found = await readRecords(view, accounts);
+  return new Map(found.map(({ parts, record }) => [String(parts[0]), record]));
+}
 
 /** The state of all stored accounts, or of all stored identities: processes compare `revision` to
  *  see whether one has changed. */

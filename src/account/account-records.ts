@@ -1,4 +1,4 @@
-import { accounts, type AccountRecord } from "./account-record.ts";
+import { accounts, readAccount, readAccounts, type AccountRecord } from "./account-record.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import type { Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
@@ -6,6 +6,7 @@ import { accountUsage } from "../operation/quotas.ts";
 import { noteQuotaChange } from "./account-quota.ts";
 import { enqueueJob } from "../operation/reclaim-jobs.ts";
 import type { Store, Transaction } from "../store/store.ts";
+import { putRecord } from "../store/typed-records.ts";
 import type { Table } from "../encoding/table.ts";
 
 /** An account as the configuration describes it. */
@@ -30,20 +31,18 @@ export async function ensureAccountRecords(
 ): Promise<readonly string[]> {
   return store.transact(async (tx) => {
     const problems: string[] = [];
-    const records = new Map<Uint8Array, AccountRecord>();
+    const records = new Map<string, AccountRecord>();
     for (const { name, hierarchicalNamespace } of configured) {
-      const key = accounts.key(name);
-      const value = await tx.get(key);
-      const stored = value && accounts.codec.decode(value);
+      const stored = await readAccount(tx, name);
       const namespace = hierarchicalNamespace ? hierarchical : {};
-      if (stored === undefined) records.set(key, { ...newAccount(random), ...namespace });
+      if (stored === undefined) records.set(name, { ...newAccount(random), ...namespace });
       else if ((stored.hierarchicalNamespace === true) !== hierarchicalNamespace) {
         if (await isUsed(tx, stored.id)) problems.push(contradiction(name, stored));
-        else records.set(key, { ...flat(stored), ...namespace });
+        else records.set(name, { ...flat(stored), ...namespace });
       }
     }
     if (problems.length > 0) return problems;
-    for (const [key, record] of records) tx.put(key, accounts.codec.encode(record));
+    for (const [name, record] of records) putRecord(tx, accounts, name, record);
     return problems;
   });
 }
@@ -73,16 +72,14 @@ export async function resetAccounts(
 ): Promise<void> {
   await store.transact(async (tx) => {
     let hasQuota = false;
-    for await (const entries of tx.range(accounts.range([]))) {
-      for (const { key, value } of entries) {
-        const { id, hierarchicalNamespace, stored, quota, events } = accounts.codec.decode(value);
-        const namespace = hierarchicalNamespace === true ? hierarchical : {};
-        const limit = quota === undefined ? {} : { quota: { ...quota, isCounted: true } };
-        const emptied = { ...newAccount(random), ...namespace, ...limit, events, stored };
-        tx.put(key, accounts.codec.encode(emptied));
-        reclaimAccount(tx, id, services);
-        hasQuota ||= quota !== undefined;
-      }
+    for (const [name, record] of await readAccounts(tx)) {
+      const { id, hierarchicalNamespace, stored, quota, events } = record;
+      const namespace = hierarchicalNamespace === true ? hierarchical : {};
+      const limit = quota === undefined ? {} : { quota: { ...quota, isCounted: true } };
+      const emptied = { ...newAccount(random), ...namespace, ...limit, events, stored };
+      putRecord(tx, accounts, name, emptied);
+      reclaimAccount(tx, id, services);
+      hasQuota ||= quota !== undefined;
     }
     if (hasQuota) await noteQuotaChange(tx);
   });

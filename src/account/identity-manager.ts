@@ -2,14 +2,16 @@ import type { Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
 import { guidFromBytes, parseGuid } from "../protocol/guid.ts";
 import type { Store, Transaction } from "../store/store.ts";
-import { accounts, accountsState } from "./account-record.ts";
+import { putRecord } from "../store/typed-records.ts";
+import { accountsState, readAccount } from "./account-record.ts";
 import {
   developerPrincipal,
   identityNames,
   type IdentitySettings,
   type PrincipalSettings,
 } from "./identity.ts";
-import { parseAssignment, parsePrincipal, type PrincipalInput } from "./parse-identity.ts";
+import { parseAssignment, parsePrincipal } from "./parse-identity.ts";
+import type { PrincipalInput, RoleAssignmentInput } from "./parse-identity.ts";
 import type { AccountLoad } from "./load-account.ts";
 import {
   assignmentId,
@@ -137,7 +139,7 @@ export class IdentityManager {
         return refuse("InvalidInput", `there is no principal "${objectId}", and it is no GUID`);
       }
       // Otherwise it would apply to an account that is created for another purpose later.
-      if (account !== undefined && (await tx.get(accounts.key(account))) === undefined) {
+      if (account !== undefined && (await readAccount(tx, account)) === undefined) {
         return refuse("InvalidInput", `there is no account "${account}"`);
       }
       const input = { ...given, principal: objectId, role: role.name };
@@ -148,8 +150,7 @@ export class IdentityManager {
       if (stored.assignments.size >= assignmentsMax) {
         return refuse("TooManyRoleAssignments", `there are ${assignmentsMax} already`);
       }
-      const record = { createdAt: tx.now, input };
-      tx.put(storedAssignments.key(id), storedAssignments.codec.encode(record));
+      putRecord(tx, storedAssignments, id, { createdAt: tx.now, input });
       return { ok: true, value: id };
     });
   }
@@ -203,7 +204,7 @@ export class IdentityManager {
     const clash = findClash(parsed, others);
     if (clash !== undefined) return clash;
     const createdAt = stored.principals.get(name)?.createdAt ?? tx.now;
-    tx.put(storedPrincipals.key(name), storedPrincipals.codec.encode({ createdAt, input: next }));
+    putRecord(tx, storedPrincipals, name, { createdAt, input: next });
     return { ok: true, value: parsed };
   }
 
@@ -220,12 +221,9 @@ export class IdentityManager {
 
   #notStored(name: string): Fault {
     const isServed = this.#served.identity().principals.some((each) => each.name === name);
-    return isServed
-      ? refuse(
-          "PrincipalIsConfigured",
-          `principal "${name}" is configured: change the configuration of the server`,
-        )
-      : refuse("PrincipalNotFound", `no stored principal "${name}"`);
+    if (!isServed) return refuse("PrincipalNotFound", `no stored principal "${name}"`);
+    const advice = "change the configuration of the server";
+    return refuse("PrincipalIsConfigured", `principal "${name}" is configured: ${advice}`);
   }
 
   #newSecret(): string {
@@ -236,8 +234,7 @@ export class IdentityManager {
 /** Tells all processes that identities have changed. A request of a caller with roles compares the
  *  revision in its transaction. */
 function putIdentityRevision(tx: Transaction, random: Random): void {
-  const state = { revision: newId(random), count: 0 };
-  tx.put(accountsState.key("identity"), accountsState.codec.encode(state));
+  putRecord(tx, accountsState, "identity", { revision: newId(random), count: 0 });
 }
 
 /** Removes the stored role assignments of an account that is deleted in this transaction: another
@@ -266,19 +263,16 @@ export async function putAssignments(
   }
   for (const given of roleAssignments) {
     const input = { ...given, account: name };
-    const record = { createdAt: tx.now, input };
-    tx.put(storedAssignments.key(assignmentId(input)), storedAssignments.codec.encode(record));
+    putRecord(tx, storedAssignments, assignmentId(input), { createdAt: tx.now, input });
   }
   putIdentityRevision(tx, random);
   return undefined;
 }
 
-type Assigned = StoredIdentity["assignments"] extends ReadonlyMap<string, infer R> ? R : never;
-
 function removeAssignments(
   tx: Transaction,
   { assignments }: StoredIdentity,
-  isRemoved: (input: Assigned["input"]) => boolean,
+  isRemoved: (input: RoleAssignmentInput) => boolean,
 ): number {
   const removed = [...assignments].filter(([, { input }]) => isRemoved(input));
   for (const [id] of removed) tx.delete(storedAssignments.key(id));

@@ -1,18 +1,23 @@
 import { newId } from "../operation/identifiers.ts";
 import type { Transaction } from "../store/store.ts";
+import { putRecord } from "../store/typed-records.ts";
 import {
   findNameProblem,
   findProblem,
   newKey,
   putState,
-  recordOf,
   stateOf,
   storedAccountsMax,
   type AccountChangeParts,
 } from "./account-changes.ts";
 import { withQuota } from "./account-quota.ts";
-import { accounts, type AccountRecord, type StoredAccount } from "./account-record.ts";
-import type { StoredSettings } from "./account-record.ts";
+import {
+  accounts,
+  readAccount,
+  type AccountRecord,
+  type StoredAccount,
+  type StoredSettings,
+} from "./account-record.ts";
 import { hierarchical, reclaimAccount } from "./account-records.ts";
 import { putAssignments } from "./identity-manager.ts";
 import type { RoleAssignmentInput } from "./parse-identity.ts";
@@ -61,7 +66,7 @@ export async function findLoadProblem(
   name: string,
   { replace, isConfigured }: LoadRules,
 ): Promise<string | undefined> {
-  const existing = await recordOf(tx, name);
+  const existing = await readAccount(tx, name);
   if (existing === undefined) {
     return isConfigured(name, existing) ? undefined : findNameProblem(name)?.message;
   }
@@ -74,7 +79,7 @@ export async function findNamespaceProblem(
   tx: Transaction,
   { name, hierarchicalNamespace }: Pick<AccountLoad, "name" | "hierarchicalNamespace">,
 ): Promise<string | undefined> {
-  const existing = await recordOf(tx, name);
+  const existing = await readAccount(tx, name);
   if (existing === undefined) return undefined;
   const present = existing.hierarchicalNamespace === true;
   if (present === hierarchicalNamespace) return undefined;
@@ -94,7 +99,7 @@ export async function publishLoad(
   { isConfigured }: LoadRules,
 ): Promise<AccountLoadResult | { readonly problem: string }> {
   const { name, id, properties, hierarchicalNamespace } = load;
-  const existing = await recordOf(tx, name);
+  const existing = await readAccount(tx, name);
   const isReplaced = existing !== undefined && (await parts.hasData(tx, existing.id));
   if (existing !== undefined) reclaimAccount(tx, existing.id, parts.services);
   const namespace = hierarchicalNamespace ? hierarchical : {};
@@ -111,7 +116,7 @@ export async function publishLoad(
   const unlimited = { ...record, ...(events && { events }), ...(stored && { stored }) };
   // The loaded bytes are not counted yet.
   const limited = await withQuota(tx, unlimited, quotaBytes, parts.hasData);
-  tx.put(accounts.key(name), accounts.codec.encode(limited));
+  putRecord(tx, accounts, name, limited);
   for (const [each, subscription] of Object.entries(load.subscriptions ?? {})) {
     const put = await putSubscriptionIn(tx, parts.random, {
       account: name,

@@ -1,7 +1,8 @@
 import type { Log } from "../base/world.ts";
 import type { Store, View } from "../store/store.ts";
+import { readRecord } from "../store/typed-records.ts";
 import type { AccountChange } from "./account-changes.ts";
-import { accounts, accountsState, type StoredAccount } from "./account-record.ts";
+import { accountsState, readAccounts, type StoredAccount } from "./account-record.ts";
 import { parseAccountSettings } from "./parse-settings.ts";
 import type { AccountSettings } from "./settings.ts";
 import { readIdentity, type StoredIdentity } from "./stored-identity.ts";
@@ -78,10 +79,11 @@ export class StoredAccounts {
 
   #refresh(): Promise<void> {
     return this.#store.snapshot(async (view) => {
-      const [revision, identity] = await Promise.all([
-        revisionIn(view, "accounts"),
-        revisionIn(view, "identity"),
+      const [accounts, identities] = await Promise.all([
+        readRecord(view, accountsState, "accounts"),
+        readRecord(view, accountsState, "identity"),
       ]);
+      const [revision, identity] = [accounts?.revision, identities?.revision];
       if (revision !== this.#revision) {
         this.#settings = await this.#readAll(view);
         this.#revision = revision;
@@ -94,13 +96,9 @@ export class StoredAccounts {
 
   async #readAll(view: View): Promise<ReadonlyMap<string, AccountSettings>> {
     const found = new Map<string, AccountSettings>();
-    for await (const entries of view.range(accounts.range([]))) {
-      for (const { key, value } of entries) {
-        const { stored } = accounts.codec.decode(value);
-        const name = String(accounts.parts(key)[0]);
-        const settings = stored && this.#parse(name, stored);
-        if (settings !== undefined) found.set(name, settings);
-      }
+    for (const [name, { stored }] of await readAccounts(view)) {
+      const settings = stored && this.#parse(name, stored);
+      if (settings !== undefined) found.set(name, settings);
     }
     return found;
   }
@@ -112,9 +110,4 @@ export class StoredAccounts {
     this.#log.error({ problems: parsed.problems }, "stored account is invalid; not served");
     return undefined;
   }
-}
-
-async function revisionIn(view: View, name: "accounts" | "identity"): Promise<bigint | undefined> {
-  const value = await view.get(accountsState.key(name));
-  return value && accountsState.codec.decode(value).revision;
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Ticks } from "../base/ticks.ts";
 import { anyTable, defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import type { View } from "../store/store.ts";
+import { readRecords } from "../store/typed-records.ts";
 import {
   identityNames,
   type IdentitySettings,
@@ -65,21 +66,12 @@ export interface StoredIdentity {
 }
 
 export async function readIdentity(view: Pick<View, "range">): Promise<StoredIdentity> {
-  const principals = new Map<string, PrincipalRecord>();
-  for await (const entries of view.range(storedPrincipals.range([]))) {
-    for (const { key, value } of entries) {
-      const record = storedPrincipals.codec.decode(value);
-      principals.set(String(storedPrincipals.parts(key)[0]), record);
-    }
-  }
-  const assignments = new Map<string, RoleAssignmentRecord>();
-  for await (const entries of view.range(storedAssignments.range([]))) {
-    for (const { key, value } of entries) {
-      const record = storedAssignments.codec.decode(value);
-      assignments.set(String(storedAssignments.parts(key)[0]), record);
-    }
-  }
-  return { principals, assignments };
+  const principals = await readRecords(view, storedPrincipals);
+  const assignments = await readRecords(view, storedAssignments);
+  return {
+    principals: new Map(principals.map(({ parts, record }) => [String(parts[0]), record])),
+    assignments: new Map(assignments.map(({ parts, record }) => [String(parts[0]), record])),
+  };
 }
 
 /** Adds the stored principals and role assignments to those of the configuration. One that the

@@ -2,7 +2,8 @@ import type { Log, Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
 import { appendsMax } from "../store/logs.ts";
 import type { Store, Transaction } from "../store/store.ts";
-import { accounts, type AccountRecord } from "./account-record.ts";
+import { putRecord, readRecord } from "../store/typed-records.ts";
+import { accounts, readAccount, type AccountRecord } from "./account-record.ts";
 import { subscriptionsMax } from "./parse-subscription.ts";
 import type { Accounts } from "./settings.ts";
 import {
@@ -60,11 +61,10 @@ export async function putSubscriptionIn(
   random: Random,
   { account, name, subscription, isConfigured, expected, isPaused }: Change,
 ): Promise<SubscriptionChangeResult> {
-  const owner = await accountIn(tx, account);
+  const owner = await readAccount(tx, account);
   if (owner === undefined) return refuse("AccountNotFound", `no account "${account}"`);
   const key = { account, name };
-  const value = await tx.get(subscriptions.key(key));
-  const before = value && subscriptions.codec.decode(value);
+  const before = await readRecord(tx, subscriptions, key);
   if (before !== undefined && isServed(before) && before.isConfigured !== isConfigured) {
     return isConfigured === true ? stored(key) : configured(key);
   }
@@ -76,25 +76,19 @@ export async function putSubscriptionIn(
     const message = `account "${account}" has ${subscriptionsMax} subscriptions already`;
     return refuse("TooManySubscriptions", message);
   }
-  const createdAt = before?.createdAt ?? tx.now;
-  const record: SubscriptionRecord = {
-    ...subscription,
-    revision: newId(random),
-    createdAt,
-    isConfigured,
-  };
-  tx.put(subscriptions.key(key), subscriptions.codec.encode(record));
+  const fields = { revision: newId(random), createdAt: before?.createdAt ?? tx.now, isConfigured };
+  const record: SubscriptionRecord = { ...subscription, ...fields };
+  putRecord(tx, subscriptions, key, record);
   if (before !== undefined) return { ok: true, isNew: false };
-  putAccount(tx, account, withSubscriptions(owner, count + 1));
-  const state = { ...newState(tx, owner.id), isPaused };
-  tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(state));
+  putRecord(tx, accounts, account, withSubscriptions(owner, count + 1));
+  putRecord(tx, subscriptionStates, key, { ...newState(tx, owner.id), isPaused });
   return { ok: true, isNew: true };
 }
 
 /** Whether the account of a queue exists. The one of a webhook is elsewhere. */
 async function hasAccount(tx: Transaction, { destination }: Subscription): Promise<boolean> {
   if (destination.type !== "queue" || destination.account === undefined) return true;
-  return (await accountIn(tx, destination.account)) !== undefined;
+  return (await readAccount(tx, destination.account)) !== undefined;
 }
 
 /** Whether a subscription is stored by the admin API, or in the present configuration. */
@@ -109,15 +103,14 @@ export function pauseSubscription(
   { isPaused, ...key }: SubscriptionKey & { readonly isPaused: boolean },
 ): Promise<SubscriptionChangeResult> {
   return store.transact(async (tx) => {
-    const value = await tx.get(subscriptions.key(key));
+    const record = await readRecord(tx, subscriptions, key);
     const state = await readState(tx, key);
-    if (value === undefined || state === undefined) return notFound(key);
+    if (record === undefined || state === undefined) return notFound(key);
     if ((state.isPaused === true) === isPaused) return { ok: true, isNew: false };
     // A new revision ends the present delivery, in whichever process it runs.
-    const record = { ...subscriptions.codec.decode(value), revision: newId(random) };
-    tx.put(subscriptions.key(key), subscriptions.codec.encode(record));
+    putRecord(tx, subscriptions, key, { ...record, revision: newId(random) });
     const next = { ...state, isPaused: isPaused ? (true as const) : undefined };
-    tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(next));
+    putRecord(tx, subscriptionStates, key, next);
     return { ok: true, isNew: false };
   });
 }
@@ -134,15 +127,14 @@ export function deleteSubscription(
   key: SubscriptionKey,
 ): Promise<SubscriptionChangeResult> {
   return store.transact(async (tx) => {
-    const value = await tx.get(subscriptions.key(key));
-    if (value === undefined) return notFound(key);
-    const record = subscriptions.codec.decode(value);
+    const record = await readRecord(tx, subscriptions, key);
+    if (record === undefined) return notFound(key);
     if (record.isConfigured === true && isServed(record)) return configured(key);
     await removeIn(tx, key);
-    const owner = await accountIn(tx, key.account);
+    const owner = await readAccount(tx, key.account);
     if (owner !== undefined) {
       const count = Math.max(0, (owner.events?.subscriptions ?? 0) - 1);
-      putAccount(tx, key.account, withSubscriptions(owner, count));
+      putRecord(tx, accounts, key.account, withSubscriptions(owner, count));
     }
     return { ok: true, isNew: false };
   });
@@ -153,7 +145,11 @@ export function deleteSubscription(
 async function removeIn(tx: Transaction, key: SubscriptionKey): Promise<void> {
   tx.delete(subscriptions.key(key));
   tx.delete(subscriptionStates.key(key));
-  for await (const entries of tx.range(eventRetries.range([key.account, key.name]))) {
+  await removeRetries(tx, key);
+}
+
+async function removeRetries(tx: Transaction, { account, name }: SubscriptionKey): Promise<void> {
+  for await (const entries of tx.range(eventRetries.range([account, name]))) {
     for (const entry of entries) tx.delete(entry.key);
   }
 }
@@ -164,17 +160,12 @@ export async function removeSubscriptions(tx: Transaction, account: string): Pro
     await removeIn(tx, { account, name });
 }
 
-interface ConfiguredParts {
-  readonly random: Random;
-  readonly log: Log;
-}
-
 /** Stores the subscriptions of the configuration, and ends the delivery of those that are no longer
  *  in it. Returns why others cannot be stored. */
 export async function ensureSubscriptions(
   store: Store,
   settings: Accounts,
-  { random, log }: ConfiguredParts,
+  { random, log }: { readonly random: Random; readonly log: Log },
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   const present = await store.snapshot((view) => readSubscriptions(view));
@@ -199,12 +190,11 @@ export async function ensureSubscriptions(
 
 function markAbsent(store: Store, random: Random, key: SubscriptionKey): Promise<void> {
   return store.transact(async (tx) => {
-    const value = await tx.get(subscriptions.key(key));
-    const record = value && subscriptions.codec.decode(value);
+    const record = await readRecord(tx, subscriptions, key);
     if (record?.isConfigured !== true || !isServed(record)) return;
     // A new revision ends the present delivery, in whichever process it runs.
     const next = { ...record, absentSince: tx.now, revision: newId(random) };
-    tx.put(subscriptions.key(key), subscriptions.codec.encode(next));
+    putRecord(tx, subscriptions, key, next);
   });
 }
 
@@ -231,23 +221,8 @@ export async function adoptAccount(
 ): Promise<void> {
   const state = await readState(tx, key);
   if (state === undefined || state.accountId === accountId) return;
-  for await (const entries of tx.range(eventRetries.range([key.account, key.name]))) {
-    for (const entry of entries) tx.delete(entry.key);
-  }
-  const next = { ...state, accountId, retries: 0 };
-  tx.put(subscriptionStates.key(key), subscriptionStates.codec.encode(next));
-}
-
-export async function accountIn(
-  tx: Pick<Transaction, "get">,
-  name: string,
-): Promise<AccountRecord | undefined> {
-  const value = await tx.get(accounts.key(name));
-  return value && accounts.codec.decode(value);
-}
-
-function putAccount(tx: Transaction, name: string, record: AccountRecord): void {
-  tx.put(accounts.key(name), accounts.codec.encode(record));
+  await removeRetries(tx, key);
+  putRecord(tx, subscriptionStates, key, { ...state, accountId, retries: 0 });
 }
 
 function withSubscriptions(record: AccountRecord, count: number): AccountRecord {
@@ -259,15 +234,18 @@ function withSubscriptions(record: AccountRecord, count: number): AccountRecord 
 }
 
 function configured({ account, name }: SubscriptionKey): SubscriptionChangeResult {
-  const which = `subscription "${name}" of account "${account}"`;
-  const message = `${which} is configured: change the configuration of the server`;
+  const problem = "is configured: change the configuration of the server";
+  const message = `subscription "${name}" of account "${account}" ${problem}`;
   return refuse("SubscriptionIsConfigured", message);
 }
 
 function stored({ account, name }: SubscriptionKey): SubscriptionChangeResult {
-  const which = `subscription "${name}" of account "${account}"`;
   const advice = "delete it (etagere events delete), or give the configured one another name";
-  return refuse("SubscriptionIsStored", `${which} was created on the server: ${advice}`);
+  const problem = `was created on the server: ${advice}`;
+  return refuse(
+    "SubscriptionIsStored",
+    `subscription "${name}" of account "${account}" ${problem}`,
+  );
 }
 
 function notFound({ account, name }: SubscriptionKey): SubscriptionChangeResult {

@@ -8,6 +8,7 @@ import {
 } from "../encoding/table.ts";
 import type { LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
+import { readRecord, readRecords } from "../store/typed-records.ts";
 import type { EventRecord } from "./event-log.ts";
 
 /** What a subscription delivers, and where to. */
@@ -199,21 +200,16 @@ export async function readSubscriptions(
   view: View,
   account?: string,
 ): Promise<readonly NamedSubscription[]> {
-  const found: NamedSubscription[] = [];
-  const range = subscriptions.range(account === undefined ? [] : [account]);
-  for await (const entries of view.range(range)) {
-    for (const { key, value } of entries) {
-      const [owner, name] = subscriptions.parts(key).map(String) as [string, string];
-      found.push({ account: owner, name, record: subscriptions.codec.decode(value) });
-    }
-  }
-  return found;
+  const found = await readRecords(view, subscriptions, account === undefined ? [] : [account]);
+  return found.map(({ parts, record }) => {
+    const [owner, name] = parts.map(String) as [string, string];
+    return { account: owner, name, record };
+  });
 }
 
-export async function readState(
-  view: View,
+export function readState(
+  view: Pick<View, "get">,
   key: SubscriptionKey,
 ): Promise<SubscriptionState | undefined> {
-  const value = await view.get(subscriptionStates.key(key));
-  return value && subscriptionStates.codec.decode(value);
+  return readRecord(view, subscriptionStates, key);
 }

@@ -1,5 +1,5 @@
 import type { ServerInfo } from "./api-types.ts";
-import type { AccountManager } from "../account/account-manager.ts";
+import type { AccountManager } from "../account/account-changes.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { ServiceName } from "../protocol/names.ts";

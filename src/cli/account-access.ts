@@ -1,5 +1,4 @@
-import { AccountManager } from "../account/account-manager.ts";
-import type { AccountChangeResult } from "../account/account-changes.ts";
+import { AccountManager, type AccountChangeResult } from "../account/account-changes.ts";
 import type { AccountKeys } from "../account/settings.ts";
 import { formatIso } from "../base/dates.ts";
 import { accountChangeParts } from "../data/ensure-accounts.ts";

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from "../account/event-log.ts";
 import type { Accounts } from "../account/settings.ts";
-import { accountIn } from "../account/subscription-changes.ts";
+import { readAccount } from "../account/account-record.ts";
 import {
   eventRetries,
   failuresKeptMax,
@@ -26,6 +26,7 @@ import { messageIdTicksMin, newMessageId } from "../queue/message/message-id.ts"
 import { queues } from "../queue/records.ts";
 import { comparePositions, type LogPosition } from "../store/logs.ts";
 import type { Transaction } from "../store/store.ts";
+import { readRecord } from "../store/typed-records.ts";
 import { storeLetter, type DeadLetter, type DeadLetterPlace } from "./dead-letter.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
@@ -152,11 +153,9 @@ async function currentState(
   { account, name, accountId, record }: DeliveredSubscription,
   { from }: DeliveryCommit,
 ): Promise<SubscriptionState | undefined> {
-  const value = await tx.get(subscriptions.key({ account, name }));
-  if (value === undefined || subscriptions.codec.decode(value).revision !== record.revision) {
-    return undefined;
-  }
-  const owner = await accountIn(tx, account);
+  const present = await readRecord(tx, subscriptions, { account, name });
+  if (present?.revision !== record.revision) return undefined;
+  const owner = await readAccount(tx, account);
   const state = await readState(tx, { account, name });
   if (owner?.id !== accountId || state?.accountId !== accountId) return undefined;
   return comparePositions(state.position, from) === 0 ? state : undefined;
@@ -192,7 +191,7 @@ async function putMessages(
   destination: QueueDestination,
   { events, after = 0n }: NewMessages,
 ): Promise<Ticks | undefined> {
-  const owner = await accountIn(tx!, destination.account ?? account);
+  const owner = await readAccount(tx!, destination.account ?? account);
   if (owner === undefined) return undefined;
   const queue = await records.get(queues, { account: owner.id, name: destination.queue });
   if (queue === undefined) return undefined;

@@ -1,6 +1,7 @@
 import { accounts as accountTable } from "../account/account-record.ts";
 import type { Accounts } from "../account/settings.ts";
-import { accountIn, adoptAccount } from "../account/subscription-changes.ts";
+import { readAccount } from "../account/account-record.ts";
+import { adoptAccount } from "../account/subscription-changes.ts";
 import {
   readState,
   readSubscriptions,
@@ -113,7 +114,7 @@ async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readon
     const wanted: WantedRun[] = [];
     const outdated: DeliveredSubscription[] = [];
     for (const each of all) {
-      const account = await accountIn(view, each.account);
+      const account = await readAccount(view, each.account);
       if (account === undefined) continue;
       const run = { ...each, accountId: account.id };
       const state = await readState(view, each);

@@ -1,4 +1,4 @@
-import { accounts as accountTable, type AccountRecord } from "../account/account-record.ts";
+import { readAccounts, type AccountRecord } from "../account/account-record.ts";
 import { eventLog, eventLogTrims, topicOf } from "../account/event-log.ts";
 import type { Accounts } from "../account/settings.ts";
 import { deleteSubscription } from "../account/subscription-changes.ts";
@@ -14,6 +14,7 @@ import { feedStates } from "../blob/change-feed/feed-records.ts";
 import { runOnce, type Attempt, type Runtime } from "../operation/work.ts";
 import { comparePositions, logBounds, positionInLog, type LogPosition } from "../store/logs.ts";
 import type { Entry, View } from "../store/store.ts";
+import { readRecord } from "../store/typed-records.ts";
 import { receiveLetter, storeLetter, type DeadLetter } from "./dead-letter.ts";
 import { filterOf } from "./event-filter.ts";
 import { toEventGrid, type EventSource } from "./render-event.ts";
@@ -294,8 +295,8 @@ async function readersOf(
 ): Promise<readonly LogReader[]> {
   const readers: LogReader[] = [];
   if (record.events?.changeFeedDays !== undefined) {
-    const value = await view.get(feedStates.key(id));
-    readers.push({ position: (value && feedStates.codec.decode(value).cursor) ?? start });
+    const state = await readRecord(view, feedStates, id);
+    readers.push({ position: state?.cursor ?? start });
   }
   for (const subscription of await readSubscriptions(view, name)) {
     const state = await readState(view, subscription);
@@ -318,13 +319,7 @@ async function readLogs(view: View): Promise<readonly AccountLog[]> {
     from = eventLog.range([id]).end;
   }
   if (ids.size === 0) return [];
-  const logs: AccountLog[] = [];
-  for await (const entries of view.range(accountTable.range([]))) {
-    for (const { key, value } of entries) {
-      const record = accountTable.codec.decode(value);
-      const name = String(accountTable.parts(key)[0]);
-      if (ids.has(record.id)) logs.push({ id: record.id, name, record });
-    }
-  }
-  return logs;
+  const all = [...(await readAccounts(view))];
+  const logs = all.map(([name, record]): AccountLog => ({ id: record.id, name, record }));
+  return logs.filter(({ id }) => ids.has(id));
 }

@@ -1,4 +1,4 @@
-import { accounts } from "../account/account-record.ts";
+import { readAccount, readAccounts } from "../account/account-record.ts";
 import { eventLog, topicOf, readEvents } from "../account/event-log.ts";
 import { isObject } from "../account/object-reader.ts";
 import {
@@ -8,7 +8,6 @@ import {
   type SubscriptionInput,
 } from "../account/parse-subscription.ts";
 import {
-  accountIn,
   deleteSubscription,
   pauseSubscription,
   putSubscription,
@@ -32,6 +31,7 @@ import type { LoopShare } from "../base/loop-share.ts";
 import { comparePositions, logBounds } from "../store/logs.ts";
 import type { Runtime } from "../operation/work.ts";
 import type { View, Store } from "../store/store.ts";
+import { readRecord } from "../store/typed-records.ts";
 import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
 import type { Clock } from "../base/world.ts";
 import { feedStates } from "../blob/change-feed/feed-records.ts";
@@ -209,7 +209,7 @@ async function countBacklogs(
   account: string,
   { states, backlogs }: Backlogs,
 ): Promise<void> {
-  const owner = await accountIn(view, account);
+  const owner = await readAccount(view, account);
   if (owner === undefined) return;
   const log = eventLog.key(owner.id);
   let { end } = logBounds(log, undefined, view.sequence);
@@ -274,28 +274,24 @@ async function findWaiting(view: View, target: number): Promise<readonly string[
   for (const each of await readSubscriptions(view)) {
     if (!(await isSettledFor(view, each, target))) waiting.push(`${each.account}/${each.name}`);
   }
-  for await (const entries of view.range(accounts.range([]))) {
-    for (const { key, value } of entries) {
-      const { id, events } = accounts.codec.decode(value);
-      if (events?.changeFeedDays === undefined) continue;
-      if (await isInFeed(view, id, target)) continue;
-      waiting.push(`${String(accounts.parts(key)[0])}/$blobchangefeed`);
-    }
+  for (const [name, { id, events }] of await readAccounts(view)) {
+    if (events?.changeFeedDays === undefined) continue;
+    if (await isInFeed(view, id, target)) continue;
+    waiting.push(`${name}/$blobchangefeed`);
   }
   return waiting;
 }
 
 /** Whether the change feed of an account has passed all commits up to `target`. */
 async function isInFeed(view: View, account: bigint, target: number): Promise<boolean> {
-  const value = await view.get(feedStates.key(account));
-  const cursor = (value && feedStates.codec.decode(value).cursor) ?? start;
+  const { cursor = start } = (await readRecord(view, feedStates, account)) ?? {};
   const [next] = await readEvents(view, account, cursor, 1);
   return next === undefined || next.position.sequence > target;
 }
 
 /** Whether a subscription has passed all commits up to `target`, with nothing left to retry. */
 async function isSettledFor(view: View, key: NamedSubscription, target: number): Promise<boolean> {
-  const owner = await accountIn(view, key.account);
+  const owner = await readAccount(view, key.account);
   const state = await readState(view, key);
   if (owner === undefined || state === undefined || state.isPaused === true) return true;
   if (key.record.absentSince !== undefined) return true;

@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from "vitest";
 import { simBlob, type SimBlob } from "../../tests/harness/sim-blob.ts";
 import { eventLog, type EventRecord } from "../account/event-log.ts";
 import { developmentAccountName } from "../account/settings.ts";
-import { accountIn, putSubscription } from "../account/subscription-changes.ts";
+import { readAccount } from "../account/account-record.ts";
+import { putSubscription } from "../account/subscription-changes.ts";
 import {
   readState,
   readSubscriptions,
@@ -33,7 +34,7 @@ async function subscribe(destination: Destination): Promise<void> {
   await putSubscription(sim.store, sim.runtime.random, { ...key, subscription: wanted });
   subscription = await sim.store.snapshot(async (view) => {
     const [{ record } = { record: undefined }] = await readSubscriptions(view);
-    const account = await accountIn(view, key.account);
+    const account = await readAccount(view, key.account);
     return { ...key, record: record!, accountId: account!.id };
   });
 }

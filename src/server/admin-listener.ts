@@ -18,7 +18,7 @@ import {
   type LocalIdentity,
 } from "../admin/identity/token-issuer.ts";
 import type { SubscriptionManager } from "../events/subscription-manager.ts";
-import { AccountManager } from "../account/account-manager.ts";
+import { AccountManager } from "../account/account-changes.ts";
 import { IdentityManager } from "../account/identity-manager.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";

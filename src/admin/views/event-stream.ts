@@ -7,9 +7,10 @@ import {
   readEvents,
   type LoggedEvent,
 } from "../../account/event-log.ts";
-import { accountIn } from "../../account/subscription-changes.ts";
+import { readAccount } from "../../account/account-record.ts";
 import { toEventGrid, type EventSource } from "../../events/render-event.ts";
 import { appendsMax, comparePositions, type LogPosition } from "../../store/logs.ts";
+import { readRecord } from "../../store/typed-records.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { reachable } from "../connection-string.ts";
@@ -71,7 +72,7 @@ export class EventStreams {
     const given = last || query.get("after") || "now";
     const { store } = this.#context.runtime;
     const found = await store.snapshot(async (view) => ({
-      account: await accountIn(view, name),
+      account: await readAccount(view, name),
       after: positionOf(given, view.sequence),
     }));
     if (found.account?.events === undefined) {
@@ -150,10 +151,9 @@ export class EventStreams {
     readonly trimmed: LogPosition | undefined;
   }> {
     return this.#context.runtime.store.snapshot(async (view) => {
-      const account = await accountIn(view, name);
+      const account = await readAccount(view, name);
       if (account === undefined) return { events: [], trimmed: undefined };
-      const value = await view.get(eventLogTrims.key(account.id));
-      const trimmed = value && eventLogTrims.codec.decode(value).position;
+      const trimmed = (await readRecord(view, eventLogTrims, account.id))?.position;
       return { events: await readEvents(view, account.id, after, readMax), trimmed };
     });
   }

@@ -1,7 +1,7 @@
 import { oneChunk } from "../../content/content.ts";
 import { createHash } from "node:crypto";
 
-import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { readAccount, type AccountRecord } from "../../account/account-record.ts";
 import { isOfFile, readEvents, type LoggedEvent } from "../../account/event-log.ts";
 import { ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import {
@@ -19,6 +19,7 @@ import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import { comparePositions, type LogPosition } from "../../store/logs.ts";
 import type { View } from "../../store/store.ts";
+import { readRecord } from "../../store/typed-records.ts";
 import { blobs, containers, type BlobKey, type BlobRecord } from "../records.ts";
 import {
   chunkBlocks,
@@ -225,12 +226,11 @@ const noState: FeedState = { chunk: 0 };
 
 /** Reads the feed of an account; undefined if the account has no change feed. */
 async function readFeed(view: View, name: string): Promise<Feed | undefined> {
-  const value = await view.get(accounts.key(name));
-  const account = value && accounts.codec.decode(value);
+  const account = await readAccount(view, name);
   const days = account?.events?.changeFeedDays;
   if (account === undefined || days === undefined) return undefined;
-  const stored = await view.get(feedStates.key(account.id));
-  return { account, days, state: stored && feedStates.codec.decode(stored), now: view.now };
+  const state = await readRecord(view, feedStates, account.id);
+  return { account, days, state, now: view.now };
 }
 
 /** The segment for an event: that of its time, unless the feed has begun a later one. Transactions

@@ -1,4 +1,4 @@
-import { accounts } from "../../account/account-record.ts";
+import { accounts, readAccounts } from "../../account/account-record.ts";
 import { eventLog } from "../../account/event-log.ts";
 import { ticksPerMillisecond } from "../../base/ticks.ts";
 import type { Clock, Log } from "../../base/world.ts";
@@ -124,13 +124,7 @@ export class FeedTask {
 
 function feedAccounts(store: Store): Promise<readonly string[]> {
   return store.snapshot(async (view) => {
-    const names: string[] = [];
-    for await (const entries of view.range(accounts.range([]))) {
-      for (const { key, value } of entries) {
-        const { events } = accounts.codec.decode(value);
-        if (events?.changeFeedDays !== undefined) names.push(accounts.parts(key)[0] as string);
-      }
-    }
-    return names;
+    const all = [...(await readAccounts(view))];
+    return all.flatMap(([name, { events }]) => (events?.changeFeedDays === undefined ? [] : name));
   });
 }

@@ -1,4 +1,4 @@
-import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { readAccounts, type AccountRecord } from "../../account/account-record.ts";
 import type { RoleAssignmentInput } from "../../account/parse-identity.ts";
 import { inputOf } from "../../account/parse-subscription.ts";
 import { readIdentity } from "../../account/stored-identity.ts";
@@ -107,14 +107,10 @@ async function chosenAccounts(
   view: View,
   names: readonly string[],
 ): Promise<readonly NamedAccount[]> {
-  const found: NamedAccount[] = [];
-  for await (const entries of view.range(accounts.range([]))) {
-    for (const { key, value } of entries) {
-      const name = String(accounts.parts(key)[0]);
-      if (names.length > 0 && !names.includes(name)) continue;
-      found.push({ name, record: accounts.codec.decode(value) });
-    }
-  }
+  const all = [...(await readAccounts(view))];
+  const found = all
+    .map(([name, record]): NamedAccount => ({ name, record }))
+    .filter(({ name }) => names.length === 0 || names.includes(name));
   const missing = names.filter((name) => found.every((each) => each.name !== name));
   if (missing.length > 0) throw new ArchiveRefused(missing.map((name) => `no account "${name}"`));
   if (found.length === 0) throw new ArchiveRefused(["there are no accounts"]);

@@ -1,4 +1,5 @@
-import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { accounts, readAccount } from "../../account/account-record.ts";
+import { putRecord } from "../../store/typed-records.ts";
 import { putRoot } from "../../blob/container/container-lifecycle.ts";
 import { containers, type ContainerRecord } from "../../blob/records.ts";
 import { put, type Effect, type ReclaimJob } from "../../operation/effects.ts";
@@ -141,28 +142,26 @@ export class StagedResources {
   }
 
   async #accountId(tx: Transaction, name: string): Promise<bigint> {
-    const key = accounts.key(name);
-    const value = await tx.get(key);
-    if (value !== undefined) return accounts.codec.decode(value).id;
-    const record: AccountRecord = { id: this.newId(), properties: {} };
-    tx.put(key, accounts.codec.encode(record));
-    return record.id;
+    const present = await readAccount(tx, name);
+    if (present !== undefined) return present.id;
+    const id = this.newId();
+    putRecord(tx, accounts, name, { id, properties: {} });
+    return id;
   }
 
   async #readNamespaces(view: View): Promise<void> {
     for (const { account } of this.#resources.values()) {
-      const value = await view.get(accounts.key(account));
-      const isTree = value && accounts.codec.decode(value).hierarchicalNamespace === true;
-      if (isTree === true) this.#hierarchical.add(account);
+      const record = await readAccount(view, account);
+      if (record?.hierarchicalNamespace === true) this.#hierarchical.add(account);
     }
   }
 
   async #refuseExisting(view: View): Promise<void> {
     const problems: string[] = [];
     for (const resource of this.#resources.values()) {
-      const value = await view.get(accounts.key(resource.account));
-      if (value === undefined) continue;
-      const { id, hierarchicalNamespace } = accounts.codec.decode(value);
+      const record = await readAccount(view, resource.account);
+      if (record === undefined) continue;
+      const { id, hierarchicalNamespace } = record;
       if ((hierarchicalNamespace === true) !== this.isHierarchical(resource.account)) {
         problems.push(`account ${resource.account}: its namespace changed during the import`);
       }

@@ -7,8 +7,7 @@ import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import { isTemporary } from "../store/store.ts";
 import type { AccessLogEntry, WriteAccess } from "./http-service.ts";
-import { isSurplus } from "./limits/connections.ts";
-import { boundPipelining } from "./limits/connections.ts";
+import { boundPipelining, isSurplus } from "./limits/connections.ts";
 import { BodyAborted, RequestBody } from "./request/request-body.ts";
 import type { UnsentResponses } from "./limits/processing-limits.ts";
 import {

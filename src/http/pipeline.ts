@@ -14,12 +14,13 @@ import { runBatch } from "./batch/run-batch.ts";
 import { tracedService, type HttpService, type Observer } from "./http-service.ts";
 import type { ResponseMeter } from "./handler.ts";
 import { BodyAborted, BodyTooSlow } from "./request/request-body.ts";
-import type {
-  AddressedRequest,
-  CompletedRequest,
-  ReceivedRequest,
-  RequestContext,
-  SelectedRequest,
+import {
+  rejected,
+  type AddressedRequest,
+  type CompletedRequest,
+  type ReceivedRequest,
+  type RequestContext,
+  type SelectedRequest,
 } from "./request/request-context.ts";
 import { envelopeOf, renderResponse } from "./render.ts";
 import { overQuota, serverBusy } from "./limits/processing-limits.ts";
@@ -193,10 +194,6 @@ function complete(
   const completed = completeReply(http, context, executed);
   if (!(completed instanceof Promise)) return { context, call, result: ok(completed) };
   return completed.then((outcome) => ({ context, call, result: ok(outcome) }));
-}
-
-function rejected(context: RequestContext, { fault }: Failure): CompletedRequest {
-  return { context, result: { ok: false, fault } };
 }
 
 /** Executes a call with a large response when it is admitted. */

@@ -142,50 +142,41 @@ function renderNotModified(envelope: Envelope): WireResponse {
   return { status: 304, headers, body: undefined, operation: envelope.operation?.name };
 }
 
+/** Renders a fault in the format of the dialect; without one as XML. */
 export function renderFault(found: Fault, envelope: Envelope): WireResponse {
   const { dialect } = envelope;
   const fault = dialect?.translate?.(found) ?? found;
-  if (dialect !== undefined) {
-    const rendered = dialect.renderFault(fault, requestInfoOf(envelope));
-    return renderDialectFault(fault, envelope, rendered);
-  }
+  const rendered =
+    dialect?.renderFault(fault, requestInfoOf(envelope)) ?? renderXmlFault(fault, envelope);
+  const { headers: own, type, text, bare } = rendered;
+  const shown = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
+  const headers = { ...commonHeaders(shown), ...fault.detail?.headers, ...own };
   const status = faultStatus(fault);
-  const message = faultMessage(fault);
-  const headers = { ...commonHeaders(envelope), ...fault.detail?.headers };
-  headers["x-ms-error-code"] = fault.code;
   const operation = envelope.operation?.name;
-  if (status === 304) return { status, headers, body: undefined, operation };
-  const reason = reasonPhrase(message);
-  if (envelope.head) return { status, reason, headers, body: undefined, operation };
-  const bytes = Buffer.from(faultXml(fault, message, envelope), "utf8");
-  headers["Content-Type"] = "application/xml";
+  const phrase = rendered.reason === undefined ? {} : { reason: reasonPhrase(rendered.reason) };
+  // As recorded from Azure, a fault of HEAD has no Content-Type: with one, a client would try to
+  // parse the empty body.
+  if (envelope.head || text === "")
+    return { status, ...phrase, headers, body: undefined, operation };
+  const bytes = Buffer.from(text, "utf8");
+  headers["Content-Type"] = type;
   headers["Content-Length"] = String(bytes.length);
-  return { status, reason, headers, body: { kind: "bytes", bytes }, operation };
+  return { status, ...phrase, headers, body: { kind: "bytes", bytes }, operation };
+}
+
+/** Renders a fault as the Blob, Queue and File services do. A 304 has no body. */
+function renderXmlFault(fault: Fault, envelope: Envelope): RenderedFault {
+  const headers = { "x-ms-error-code": fault.code };
+  const common = { headers, type: "application/xml", bare: false };
+  if (faultStatus(fault) === 304) return { ...common, text: "" };
+  const reason = faultMessage(fault);
+  return { ...common, reason, text: envelope.head ? "" : faultXml(fault, reason, envelope) };
 }
 
 function requestInfoOf(envelope: Envelope): RequestInfo {
   const { request, version, operation, requestId, wallNow } = envelope;
   const { headers, target } = request;
   return { header: (name) => headers[name], target, version, operation, requestId, wallNow };
-}
-
-function renderDialectFault(
-  fault: Fault,
-  envelope: Envelope,
-  { headers: own, type, text, reason, bare }: RenderedFault,
-): WireResponse {
-  const shown = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
-  const headers = { ...commonHeaders(shown), ...fault.detail?.headers, ...own };
-  const status = faultStatus(fault);
-  const operation = envelope.operation?.name;
-  const phrase = reason === undefined ? {} : { reason: reasonPhrase(reason) };
-  // As recorded from Azure, a fault of HEAD has no Content-Type: with one, a client would try to
-  // parse the empty body.
-  if (envelope.head) return { status, ...phrase, headers, body: undefined, operation };
-  const bytes = Buffer.from(text, "utf8");
-  headers["Content-Type"] = type;
-  headers["Content-Length"] = String(bytes.length);
-  return { status, ...phrase, headers, body: { kind: "bytes", bytes }, operation };
 }
 
 /** The reason phrase of the status line: as in Azure, the first line of the fault's message.

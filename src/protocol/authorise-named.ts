@@ -91,9 +91,7 @@ function covers({ kind, name, path, snapshotOrVersion }: SasResource, named: Nam
     case "file":
       return path !== undefined && path === named.path;
     case "snapshot":
-      return (
-        path === named.path && parseSnapshotTime(snapshotOrVersion ?? "") === named.snapshotTime
-      );
+      return path === named.path && parseSnapshotTime(snapshotOrVersion) === named.snapshotTime;
     case "directory":
       return (
         path === undefined || named.path === path || named.path?.startsWith(`${path}/`) === true

@@ -29,7 +29,13 @@ const accountSas: AccountSasPrincipal = {
 const containerSas: ServiceSasPrincipal = {
   kind: "service-sas",
   version: "2021-06-08",
-  resource: { service: "blob", kind: "container", name: "c", path: undefined },
+  resource: {
+    service: "blob",
+    kind: "container",
+    name: "c",
+    path: undefined,
+    snapshotOrVersion: "",
+  },
   permissions: "racwdl",
   start: undefined,
   expiry: 100n,
@@ -121,7 +127,13 @@ describe("before a record is read", () => {
   });
 
   test("a table SAS covers its own table only", () => {
-    const resource = { service: "table", kind: "table", name: "Mine", path: undefined } as const;
+    const resource = {
+      service: "table",
+      kind: "table",
+      name: "Mine",
+      path: undefined,
+      snapshotOrVersion: "",
+    } as const;
     const target = { service: "table", version: "2019-02-02" } as const;
     const principal = { ...containerSas, resource };
     const to = (table: string) => outcome(authorise(principal, read, { ...target, table }));

@@ -23,7 +23,7 @@ export interface AccountSasPrincipal {
   readonly encryptionScope: string | undefined;
 }
 
-// A SAS for one container, share, queue, table or an object in it, signed with an account key.
+/** A SAS for one container, share, queue, table or an object in it, signed with an account key. */
 export interface ServiceSasPrincipal {
   readonly kind: "service-sas";
   /** The parameter `sv`; empty for tokens that are older than that parameter. */
@@ -42,7 +42,7 @@ export interface ServiceSasPrincipal {
   readonly entities: EntityRange | undefined;
 }
 
-// A SAS for one resource, signed with a user delegation key.
+/** A SAS for one resource, signed with a user delegation key. */
 export interface DelegationSasPrincipal {
   readonly kind: "delegation-sas";
   readonly version: string;
@@ -81,8 +81,8 @@ export interface SasResource {
   readonly name: string;
   /** The blob, file or directory in it; undefined for all of them. */
   readonly path: string | undefined;
-  /** The id of a snapshot or version, as in the URL. */
-  readonly snapshotOrVersion?: string | undefined;
+  /** The id of a snapshot or version, as in the URL; empty if the SAS is for neither. */
+  readonly snapshotOrVersion: string;
 }
 
 export type SasResourceKind =

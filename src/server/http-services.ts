@@ -20,7 +20,7 @@ import { RequestIds } from "../http/render.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
 import type { WireRequest, WireResponse } from "../http/wire.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
-import { openSources } from "../http/source/source-readers.ts";
+import { openSources } from "../http/source/open-sources.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
 import type { DataStores } from "../data/data-stores.ts";
 import type { FaultInjector } from "../controls/fault-injector.ts";

@@ -52,7 +52,7 @@ import { services } from "../data/services.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
-import { transferSources } from "../http/source/source-readers.ts";
+import { transferSources } from "../http/source/open-sources.ts";
 import { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ServerSnapshots } from "../controls/server-snapshots.ts";
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { dfsService } from "../../src/blob/dfs/service.ts";
 import { blobService } from "../../src/blob/service.ts";
 import { fileService } from "../../src/file/service.ts";
-import { sourceHeaderNames } from "../../src/http/source/source-url.ts";
+import { sourceHeaderNames } from "../../src/http/source/source-request.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import type { Service } from "../../src/operation/service.ts";
 import { conditionHeaders } from "../../src/protocol/conditions.ts";

@@ -1,6 +1,6 @@
 import type { ServiceName } from "../../src/protocol/names.ts";
 import { OwnEndpoints, type Serve } from "../../src/http/source/own-endpoints.ts";
-import { openSources } from "../../src/http/source/source-readers.ts";
+import { openSources } from "../../src/http/source/open-sources.ts";
 import type { Sources } from "../../src/http/source/source-reader.ts";
 
 /** Copy sources of a single service without network access. */

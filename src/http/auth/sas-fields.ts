@@ -1,6 +1,6 @@
 import { authenticationFailed } from "../../protocol/authentication-faults.ts";
 import { parseIso } from "../../base/dates.ts";
-import type { ResponseOverrides } from "../../protocol/principal.ts";
+import type { ResponseOverrides, SasResource, SasResourceKind } from "../../protocol/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import { isKnownVersion, type VersionPolicy } from "../../protocol/versions.ts";
@@ -110,7 +110,7 @@ export function overridesOf(request: AuthRequest): ResponseOverrides | undefined
 }
 
 /** The directory that a token is valid for: the first `sdd` segments of the requested path. */
-export function directoryOf(path: string, depthText: string): Result<string> {
+function directoryOf(path: string, depthText: string): Result<string> {
   if (depthText === "") return fail("QueryParameterSasMandatory");
   if (!/^\d{1,3}$/.test(depthText)) return fail("QueryParameterSddInvalid");
   const segments = path.split("/");
@@ -119,4 +119,98 @@ export function directoryOf(path: string, depthText: string): Result<string> {
   if (depth > segments.length)
     return authenticationFailed("The path is above the signed directory");
   return ok(segments.slice(0, depth).join("/"));
+}
+
+/** Finds the resource that a token is for: the URL names it, and `sr` says which kind it is. */
+export function tokenResource(request: AuthRequest): Result<SasResource> {
+  switch (request.service) {
+    case "blob":
+      return blobResource(request);
+    case "file":
+      return fileResource(request);
+    case "queue":
+      return queueResource(request);
+    case "table":
+      return tableResource(request);
+  }
+}
+
+const blobKinds: Readonly<Record<string, SasResourceKind>> = {
+  c: "container",
+  b: "blob",
+  bs: "snapshot",
+  bv: "version",
+  d: "directory",
+};
+
+/** The first version (`sv`) that has each kind. */
+const kindSince: Readonly<Partial<Record<SasResourceKind, string>>> = {
+  snapshot: "2018-11-09",
+  version: "2019-10-10",
+};
+
+function blobResource(request: AuthRequest): Result<SasResource> {
+  const signed = queryText(request, "sr");
+  if (signed === "") return mandatory("sr");
+  const kind = blobKinds[signed];
+  if (kind === undefined) return notWellFormed();
+  const { name, path } = request.resource;
+  if (name === undefined) return wrongLevel();
+  const version = queryText(request, "sv");
+  if (version < (kindSince[kind] ?? "")) return notWellFormed();
+  const resource = { ...wholeResource(request, name), kind };
+  if (kind === "container") return ok(resource);
+  if (kind === "directory") return directoryResource(request, resource);
+  if (path === undefined) return wrongLevel();
+  if (kind === "blob") return ok({ ...resource, path });
+  const snapshotOrVersion = queryText(request, kind === "snapshot" ? "snapshot" : "versionid");
+  return snapshotOrVersion === "" ? wrongLevel() : ok({ ...resource, path, snapshotOrVersion });
+}
+
+function directoryResource(request: AuthRequest, resource: SasResource): Result<SasResource> {
+  if (queryText(request, "sv") < "2020-02-10") return fail("DirectorySasNotSupportedVersion");
+  const directory = directoryOf(request.resource.path ?? "", queryText(request, "sdd"));
+  if (!directory.ok) return directory;
+  return ok({ ...resource, path: directory.value === "" ? undefined : directory.value });
+}
+
+function fileResource(request: AuthRequest): Result<SasResource> {
+  const signed = queryText(request, "sr");
+  if (signed === "") return mandatory("sr");
+  if (signed !== "s" && signed !== "f") return notWellFormed();
+  const { name, path } = request.resource;
+  if (name === undefined) return wrongLevel();
+  const resource = wholeResource(request, name);
+  if (signed === "s") return ok({ ...resource, kind: "share" });
+  return path === undefined ? wrongLevel() : ok({ ...resource, kind: "file", path });
+}
+
+function queueResource(request: AuthRequest): Result<SasResource> {
+  const { name } = request.resource;
+  if (name === undefined) return wrongLevel();
+  return ok({ ...wholeResource(request, name), kind: "queue" });
+}
+
+/** A table SAS names its table in `tn`, because the URL of a transaction has none. */
+function tableResource(request: AuthRequest): Result<SasResource> {
+  const name = queryText(request, "tn");
+  if (name === "") return mandatory("tn");
+  const addressed = request.resource.name;
+  if (addressed !== undefined && addressed.toLowerCase() !== name.toLowerCase()) {
+    return fail("AuthorizationFailure");
+  }
+  return ok({ ...wholeResource(request, name), kind: "table" });
+}
+
+/** The fields of a token that is for everything in a container, share, queue or table. */
+function wholeResource({ service }: AuthRequest, name: string) {
+  return { service, name, path: undefined, snapshotOrVersion: "" };
+}
+
+/** The fault of a token for another kind of resource than the URL names. Recorded for the token of
+ *  a container, sent with a batch to the account. */
+function wrongLevel(): Failure {
+  return authenticationFailed(
+    "The specified signed resource is not allowed for this resource level",
+  );
 }

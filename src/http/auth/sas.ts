@@ -24,8 +24,8 @@ import {
   notWellFormed,
   overridesOf,
   timeField,
+  tokenResource,
 } from "./sas-fields.ts";
-import { tokenResource } from "./sas-resource.ts";
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Ticks } from "../../base/ticks.ts";
 import { delegationKeyValue } from "./delegation-key.ts";
@@ -58,7 +58,8 @@ export function authenticateSas(
 function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
   const text = accountSasText(request);
   const signature = queryText(request, "sig");
-  const known = ring.verdicts.get(`account\n${text}${signature}`);
+  const key = `account\n${text}${signature}`;
+  const known = ring.verdicts.get(key);
   if (known !== undefined) return remembered(known, request, ring);
   if (queryText(request, "sv") < "2015-04-05") return notWellFormed();
   for (const name of ["ss", "srt", "sp", "se"]) {
@@ -78,7 +79,7 @@ function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Pri
       encryptionScope: encryptionScopeOf(request),
     },
   };
-  ring.verdicts.set(`account\n${text}${signature}`, verdict);
+  ring.verdicts.set(key, verdict);
   return remembered(verdict, request, ring);
 }
 
@@ -114,6 +115,7 @@ function serviceVerdict(request: AuthRequest, resource: SasResource): Result<Sas
   const permissions = nonEmptyText(request, "sp");
   if (identifier === undefined && permissions === undefined) return mandatory("sp");
   if (identifier === undefined && expiry === undefined) return mandatory("se");
+  const hasOverrides = resource.service === "blob" || resource.service === "file";
   const entities = resource.service === "table" ? entityRange(request) : ok(undefined);
   if (!entities.ok) return entities;
   return ok({
@@ -127,14 +129,10 @@ function serviceVerdict(request: AuthRequest, resource: SasResource): Result<Sas
       expiry,
       identifier,
       encryptionScope: resource.service === "blob" ? encryptionScopeOf(request) : undefined,
-      overrides: hasOverrides(resource) ? overridesOf(request) : undefined,
+      overrides: hasOverrides ? overridesOf(request) : undefined,
       entities: entities.value,
     },
   });
-}
-
-function hasOverrides({ service }: SasResource): boolean {
-  return service === "blob" || service === "file";
 }
 
 /** Parses the range of entities of a table SAS. A row key restricts the rows of one partition, so
@@ -198,7 +196,7 @@ function delegationVerdict(
   const keyExpiry = timeField(request, "ske");
   if (typeof keyStart !== "bigint" || typeof keyExpiry !== "bigint") return notWellFormed();
   if (!isSignedBy(delegationKey(request, accountKey, keyStart, keyExpiry), text, signature)) {
-    return authenticationFailed(`Signature did not match. String to sign used was ${text}`);
+    return notMatched(text);
   }
   const common = commonFields(request);
   if (!common.ok) return common;

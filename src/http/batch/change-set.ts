@@ -19,7 +19,7 @@ import {
   bodyWithin,
   parseEmbeddedRequest,
   renderEmbeddedReply,
-  wireRequestOf,
+  partRequestOf,
 } from "./embedded-http.ts";
 import { headerLines, holdsAt, writeMultipart, type Part, type RenderedPart } from "./multipart.ts";
 import { prepareCall, selectOperation } from "../request/prepare.ts";
@@ -183,7 +183,7 @@ export async function preparePart(
   const embedded = parseEmbeddedRequest(part);
   if (!embedded.ok) return { context: batch, call: embedded };
   const { requestId, principal, settings } = batch;
-  const received = { request: wireRequestOf(embedded.value, batch.request), requestId };
+  const received = { request: partRequestOf(embedded.value, batch.request), requestId };
   const located = locateRequest(http, received);
   if (!located.ok) return { context: received, call: located };
   const addressed = identifyTarget(http, located.value, { isPart: true });

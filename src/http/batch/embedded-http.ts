@@ -43,7 +43,7 @@ export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8A
 /** Converts a part to a request for the pipeline. Host, TLS and client address are those of the
  *  batch, and so is `x-ms-version` if the part has none. Other headers, such as Authorization, are
  *  not inherited. */
-export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
+export function partRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
   const { method, target, headers, rawHeaders, body } = embedded;
   const inherited = {
     // An absolute URL contains a host, too; the host of the batch is used.

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Operation } from "../../operation/operation.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { Call } from "../../operation/execute.ts";
-import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
+import { parseEmbeddedRequest, partRequestOf } from "./embedded-http.ts";
 import { Part } from "./multipart.ts";
 import { PartCache } from "./change-set.ts";
 import type { SelectedRequest } from "../request/request-context.ts";
@@ -36,7 +36,7 @@ function found(first: Part, second: Part) {
   const embedded = parseEmbeddedRequest(first);
   if (!embedded.ok) throw new Error("malformed part");
   const call = { operation, input: { kept: 1 }, version: "v" } as unknown as Call;
-  const request = wireRequestOf(embedded.value, batch);
+  const request = partRequestOf(embedded.value, batch);
   const context = { request, address, operation } as unknown as SelectedRequest;
   templates.remember(first, context, call);
   return templates.find(second);

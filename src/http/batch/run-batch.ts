@@ -3,7 +3,7 @@ import type { FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { newGuid } from "../../operation/identifiers.ts";
 import type { HttpService } from "../http-service.ts";
-import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
+import { parseEmbeddedRequest, partRequestOf } from "./embedded-http.ts";
 import { locate } from "../request/target.ts";
 import { boundaryOf, headerLines, parseMultipart, type Part } from "./multipart.ts";
 import { renderFault, type Envelope } from "../render.ts";
@@ -91,7 +91,7 @@ function requestOf(
 ): Result<WireRequest> {
   const embedded = parseEmbeddedRequest(part);
   if (!embedded.ok) return embedded;
-  const wire = wireRequestOf(embedded.value, request);
+  const wire = partRequestOf(embedded.value, request);
   // A part has no version of its own. It inherits that of the batch, which its signature does not
   // contain.
   const headers = { ...wire.headers, "x-ms-version": envelope.version };

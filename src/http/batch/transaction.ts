@@ -1,6 +1,6 @@
 import { once } from "../../process/memo.ts";
 import { bodyTooLarge } from "../../protocol/faults.ts";
-import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
 import { execute, type Outcome } from "../../operation/execute.ts";
 import { newGuid } from "../../operation/identifiers.ts";
@@ -10,7 +10,11 @@ import { serverBusy } from "../limits/processing-limits.ts";
 import type { HttpService } from "../http-service.ts";
 import { boundaryOf, parseMultipart, writeMultipart, type Part } from "./multipart.ts";
 import { envelopeOf, renderOutcome } from "../render.ts";
-import type { CompletedRequest, SelectedRequest } from "../request/request-context.ts";
+import {
+  rejected,
+  type CompletedRequest,
+  type SelectedRequest,
+} from "../request/request-context.ts";
 
 /** Most parts that the parser accepts. More than any transaction may have, so that the service, not
  *  the parser, rejects too many parts with its own error. */
@@ -37,10 +41,6 @@ export async function runTransaction(
   const { transactions: limiter } = http.processing;
   if (limiter.isFullFor(bytes.value.length)) return rejected(batch, serverBusy);
   return limiter.within(bytes.value.length, () => runParts(http, batch, bytes.value, boundary));
-}
-
-function rejected(context: SelectedRequest, { fault }: Failure): CompletedRequest {
-  return { context, result: { ok: false, fault } };
 }
 
 async function runParts(

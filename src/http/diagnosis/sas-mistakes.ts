@@ -6,7 +6,7 @@ import {
 } from "../../protocol/signing/sas-text.ts";
 import { knownVersions } from "../../protocol/versions.ts";
 import type { AuthRequest } from "../auth/request.ts";
-import { tokenResource } from "../auth/sas-resource.ts";
+import { tokenResource } from "../auth/sas-fields.ts";
 import type { Mistake } from "./signature-checks.ts";
 
 /** The order of permission letters in client libraries, by kind of token. */

@@ -79,7 +79,9 @@ function* queryMistakes(request: AuthRequest, text: Text): Iterable<Mistake> {
     const others = [...query].filter(([each]) => each !== name);
     yield [`the client did not sign the query parameter ${name}`, using(others)];
   }
-  const encoded = [...query].map(([name, values]) => [name, values.map(encode)] as const);
+  const encoded = [...query].map(
+    ([name, values]) => [name, values.map(encodeURIComponent)] as const,
+  );
   yield ["the client signed query values percent-encoded", using(encoded)];
   const unsorted = [...query].map(([name, values]) => `\n${name}:${values.join(",")}`).join("");
   const resource = `/${request.account}${request.rawPath}${unsorted}`;
@@ -88,10 +90,6 @@ function* queryMistakes(request: AuthRequest, text: Text): Iterable<Mistake> {
     "the client did not sort the query parameters",
     whole.replace(canonicalResource(request), () => resource),
   ];
-}
-
-function encode(value: string): string {
-  return encodeURIComponent(value);
 }
 
 function* formMistakes(request: AuthRequest, scheme: SharedKeyScheme): Iterable<Mistake> {

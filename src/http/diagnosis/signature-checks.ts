@@ -45,8 +45,10 @@ export function explainSignature(
 }
 
 function* otherKeys(keys: AccountKeys): Iterable<readonly [name: string, key: Buffer]> {
-  yield ["the key of the development account was used", base64(developmentAccountKey)];
-  for (const key of keys) yield ["the key was used as text, without decoding base64", utf8(key)];
+  const development = Buffer.from(developmentAccountKey, "base64");
+  yield ["the key of the development account was used", development];
+  const difference = "the key was used as text, without decoding base64";
+  for (const key of keys) yield [difference, Buffer.from(key, "utf8")];
 }
 
 function* otherSpellings(signature: string): Iterable<readonly [name: string, text: string]> {
@@ -54,14 +56,6 @@ function* otherSpellings(signature: string): Iterable<readonly [name: string, te
   yield ["the signature is percent-encoded once too often", decoded(signature)];
   const plain = signature.replaceAll("-", "+").replaceAll("_", "/");
   yield ["the signature is in the URL form of base64", plain.padEnd(44, "=")];
-}
-
-function base64(text: string): Buffer {
-  return Buffer.from(text, "base64");
-}
-
-function utf8(text: string): Buffer {
-  return Buffer.from(text, "utf8");
 }
 
 export function decoded(text: string): string {

@@ -8,14 +8,7 @@ import { parseParams, type ParamReader } from "../../protocol/params.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { isRoleCaller } from "../../protocol/roles/role.ts";
 import { precheck, type Call, type Outcome } from "../../operation/execute.ts";
-import {
-  aclCallerOf,
-  authoriserOf,
-  checkIntent,
-  currentRoles,
-  namedRoleCheck,
-  sasPermitsOf,
-} from "../auth/authorise-call.ts";
+import { aclCallerOf, authoriserOf, sasPermitsOf } from "../auth/authorise-call.ts";
 import {
   acceptsBody,
   checkAnnouncedLength,
@@ -29,8 +22,8 @@ import {
   encryptingContent,
 } from "./body.ts";
 import type { HttpService } from "../http-service.ts";
-import { authenticate, RequestParams, verifyToken } from "./target.ts";
-import { resolveSource, type NamingParts } from "../source/resolve-source.ts";
+import { RequestParams } from "./target.ts";
+import { resolveSource } from "../source/resolve-source.ts";
 import { receiveSource } from "../source/fetch-source.ts";
 import type { AuthenticatedRequest, ParsedRequest, SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "../wire.ts";
@@ -165,34 +158,7 @@ async function findSource(
   const { account, endpoint, accountPlace } = location;
   const context = { account, principal, version, linked, endpoint, accountPlace };
   await http.accounts.refresh?.();
-  return resolveSource(namingParts(http), request, context);
-}
-
-function namingParts(http: HttpService): NamingParts {
-  const { service, sources, accounts, clock } = http;
-  return {
-    service,
-    sources,
-    locating: http,
-    publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
-    isHierarchical: (account) => accounts.get(account)?.hierarchicalNamespace === true,
-    authenticate: async (request, location) => {
-      const address = service.identify(location.path, location.query);
-      if (!address.ok) return address;
-      const version = request.headers["x-ms-version"] ?? "";
-      const addressed = { request, requestId: "", location, address: address.value, version };
-      const authenticated = authenticate(http, await verifyToken(http, addressed));
-      if (!authenticated.ok) return authenticated;
-      const { principal } = authenticated.value;
-      // A source of the file service is a file, for which a bearer token needs the intent header.
-      const intended = service.name === "file" ? checkIntent(principal, request) : ok(undefined);
-      return intended.ok ? ok(principal) : intended;
-    },
-    hasScopeKeys: http.runtime.content.scopeKeys !== undefined,
-    wallNow: () => clock.wall(),
-    hasRoles: (account) => currentRoles(http, account) !== undefined,
-    rolesAllow: (account, principal) => namedRoleCheck(http, account, principal),
-  };
+  return resolveSource(http, request, context);
 }
 
 /** Smaller bodies have usually arrived before the checks could run, so they are not prechecked. */

@@ -1,10 +1,9 @@
 import type { AccountSettings } from "../../account/settings.ts";
 import type { Conditions } from "../../protocol/conditions.ts";
 import type { Principal } from "../../protocol/principal.ts";
-import type { Result } from "../../protocol/result.ts";
-import type { Call, Outcome } from "../../operation/execute.ts";
+import type { Failure, Result } from "../../protocol/result.ts";
+import type { Call, Outcome, TransactionRejected } from "../../operation/execute.ts";
 import type { Address, Operation } from "../../operation/operation.ts";
-import type { TransactionRejected } from "../../operation/execute.ts";
 import type { TokenVerdict } from "../auth/tokens/token-verifier.ts";
 import type { Location } from "./target.ts";
 import type { WireRequest } from "../wire.ts";
@@ -69,6 +68,11 @@ export interface CompletedRequest {
   /** The parts of a transaction, only while the event feed has a subscriber or requests are
    *  traced. */
   readonly parts?: TransactionParts | undefined;
+}
+
+/** Completes a request with a fault. `context` is the last one that it reached. */
+export function rejected(context: RequestContext, { fault }: Failure): CompletedRequest {
+  return { context, result: { ok: false, fault } };
 }
 
 /** The operations of one table transaction and their outcomes, in request order. */

@@ -17,7 +17,6 @@ import {
   encryptingContent,
 } from "../request/body.ts";
 import type { WireRequest } from "../wire.ts";
-import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
 import {
   fetchedPropertiesOf,
   ask,
@@ -25,7 +24,12 @@ import {
   type SourceRequest,
   type SourceResponse,
 } from "./source-reader.ts";
-import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
+import {
+  parseSourceUrl,
+  requireClient,
+  sourceRequestOf,
+  whileConnected,
+} from "./source-request.ts";
 import { checkTags, type Tags } from "../../protocol/tags.ts";
 import { parseXml, xmlChild, xmlChildText } from "../../encoding/xml.ts";
 import { precheck, type Call, type Outcome } from "../../operation/execute.ts";
@@ -104,16 +108,11 @@ function sourceRequest(
 ): Result<SourceRequest> {
   const url = parseSourceUrl(request, version);
   if (!url.ok) return url;
-  const headers = sourceHeaders(request, version);
   const range = body.range === "none" ? undefined : request.headers[rangeHeader];
-  if (range !== undefined) {
-    if (parseReadRange(range) === undefined) return invalidHeader(rangeHeader, range);
-    headers["range"] = range;
-  }
-  const { remoteAddress, secure } = request;
-  const host = request.headers["host"] ?? "";
-  const signal = clientSignal(request);
-  return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure, signal });
+  const outgoing = sourceRequestOf(request, { url: url.value, method: "GET", version });
+  if (range === undefined) return ok(outgoing);
+  if (parseReadRange(range) === undefined) return invalidHeader(rangeHeader, range);
+  return ok({ ...outgoing, headers: { ...outgoing.headers, range } });
 }
 
 /** Checks that a source can be read, without its bytes: for a request that fails in any case, but

@@ -1,40 +1,26 @@
 import { authoriseByAcl, authoriseWithRecord } from "../../protocol/authorise.ts";
 import { authoriseCoverage, authoriseReach } from "../../protocol/authorise-named.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
-import type { Permission } from "../../protocol/permission.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { cannotVerifySource, unverifiedSource } from "../../protocol/source-conditions.ts";
 import { isRoleCaller, listCallerOf, listedUserOf } from "../../protocol/roles/role.ts";
-import type { Access, AccountPlace, Service } from "../../operation/service.ts";
+import type { Access, AccountPlace } from "../../operation/service.ts";
 import { withoutSignature } from "../../operation/source.ts";
 import type { CopySource, OwnSource } from "../../operation/source.ts";
-import type { Ticks } from "../../base/ticks.ts";
-import { isAccount, locate, type LocatingService, type Location } from "../request/target.ts";
+import { checkIntent, currentRoles, namedRoleCheck } from "../auth/authorise-call.ts";
+import type { HttpService } from "../http-service.ts";
+import { authenticate, isAccount, locate, verifyToken, type Location } from "../request/target.ts";
 import type { WireRequest } from "../wire.ts";
-import { clientSignal, requireClient } from "./client-signal.ts";
-import { wireRequestOf } from "./source-readers.ts";
-import { fetchedPropertiesOf, ask, type SourceRequest, type Sources } from "./source-reader.ts";
-import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts";
-
-/** The parts of a service that find the source of a copy and check access to it. */
-export interface NamingParts {
-  readonly service: Service;
-  readonly sources: Sources;
-  readonly locating: LocatingService;
-  readonly publicAccessPermitted: (account: string) => boolean;
-  readonly isHierarchical: (account: string) => boolean;
-  /** Authenticates the credentials in or beside the source's URL. */
-  readonly authenticate: (source: WireRequest, location: Location) => Promise<Result<Principal>>;
-  readonly hasScopeKeys: boolean;
-  readonly wallNow: () => Ticks;
-  readonly hasRoles: (account: string) => boolean;
-  /** Whether roles permit reading a container or share of the account. */
-  readonly rolesAllow: (account: string, principal: Principal) => RoleCheck;
-}
-
-type RoleCheck = (permission: Permission, name: string) => boolean;
+import { wireRequestOf } from "./open-sources.ts";
+import { fetchedPropertiesOf, ask, type SourceRequest } from "./source-reader.ts";
+import {
+  parseSourcePath,
+  parseSourceUrl,
+  requireClient,
+  sourceRequestOf,
+} from "./source-request.ts";
 
 /** The request that names the source. */
 interface SourceContext {
@@ -51,20 +37,21 @@ interface SourceContext {
 
 /** Resolves `x-ms-copy-source` to a record of this service, or to a source that must be fetched. */
 export async function resolveSource(
-  parts: NamingParts,
+  http: HttpService,
   request: WireRequest,
   context: SourceContext,
 ): Promise<Result<CopySource>> {
   const { below, parameter } = context.linked;
-  if (below === "account") return sourceBelowAccount(parts, request, context);
+  if (below === "account") return sourceBelowAccount(http, request, context);
   const parsed = parseSourceUrl(request, context.version, parameter);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
-  const { sources } = parts;
+  const { sources } = http;
   const service = sources.serviceOf(url, request.headers["host"] ?? "");
-  const outgoing = sourceRequestOf(request, context, url, service);
+  const use = { url, method: "HEAD", version: context.version } as const;
+  const outgoing = { ...sourceRequestOf(request, use), service };
   const { signal, remoteAddress, secure } = outgoing;
-  if (service === parts.service.name) return ownSource(parts, outgoing, context);
+  if (service === http.service.name) return ownSource(http, outgoing, context);
   const response = await ask(sources.read, outgoing);
   response.close();
   requireClient(signal);
@@ -87,30 +74,18 @@ export async function resolveSource(
   });
 }
 
-function sourceRequestOf(
-  request: WireRequest,
-  { version }: SourceContext,
-  url: URL,
-  service: SourceRequest["service"],
-) {
-  const { remoteAddress, secure } = request;
-  const host = request.headers["host"] ?? "";
-  const headers = sourceHeaders(request, version);
-  const signal = clientSignal(request);
-  return { url, headers, host, remoteAddress, secure, service, signal, method: "HEAD" } as const;
-}
-
 /** Resolves a path below the account. If it has two meanings, the result has both; the transaction
  *  uses the one that exists. */
 async function sourceBelowAccount(
-  parts: NamingParts,
+  http: HttpService,
   request: WireRequest,
   context: SourceContext,
 ): Promise<Result<CopySource>> {
   const urls = parseSourcePath(request.headers[context.linked.parameter] ?? "", context);
   if (!urls.ok) return urls;
+  const { version } = context;
   const resolve = (url: URL) =>
-    ownSource(parts, sourceRequestOf(request, context, url, parts.service.name), context);
+    ownSource(http, sourceRequestOf(request, { url, method: "GET", version }), context);
   const [first, second] = await Promise.all(urls.value.map(resolve));
   if (first === undefined) return fail("InvalidSourceUri");
   if (second?.ok !== true) return first;
@@ -118,22 +93,21 @@ async function sourceBelowAccount(
 }
 
 async function ownSource(
-  parts: NamingParts,
+  http: HttpService,
   outgoing: SourceRequest,
   context: SourceContext,
 ): Promise<Result<OwnSource>> {
   const source = wireRequestOf({ ...outgoing, method: "GET" });
-  const location = locate(source, parts.locating);
+  const location = locate(source, http);
   if (!location.ok) return malformed(location, context);
   const { account, path, query } = location.value;
   // The credentials of the request do not cover other accounts, to which `..` could lead.
   const isOutside = context.linked.below === "account" && account !== context.account;
   if (isOutside) return fail("InvalidSourceUri");
-  if (!isAccount(parts.locating, account))
-    return unverifiedSource(fail("ResourceNotFound"), context.version);
-  const address = parts.service.identify(path, query);
+  if (!isAccount(http, account)) return unverifiedSource(fail("ResourceNotFound"), context.version);
+  const address = http.service.identify(path, query);
   if (!address.ok) return malformed(address, context);
-  const principal = await principalOf(parts, source, location.value, context);
+  const principal = await principalOf(http, source, location.value, context);
   if (!principal.ok) return unverified(principal, context);
   return ok({
     kind: "same-service",
@@ -141,18 +115,18 @@ async function ownSource(
     account,
     address: address.value,
     isSameAccount: account === context.account,
-    hasScopeKeys: parts.hasScopeKeys,
+    hasScopeKeys: http.runtime.content.scopeKeys !== undefined,
     authorise: (access) => {
-      const { name = "", path: below } = parts.service.signedName(address.value);
+      const { name = "", path: below } = http.service.signedName(address.value);
       const isSigned = context.linked.below !== "account";
       const covered = isSigned || authoriseCoverage(principal.value, { name, path: below });
       if (covered !== true && !covered.ok) return covered;
       const reach = { input: {}, isFile: access?.isFile };
       const reached = authoriseReach(principal.value, context.linked.permission, reach);
       if (!reached.ok) return unverified(reached, context);
-      const listed = authoriseReader(parts, principal.value, { account, name }, context, access);
+      const listed = authoriseReader(http, principal.value, { account, name }, context, access);
       if (!listed.ok) return unverified(listed, context);
-      return authoriseRead(parts, principal.value, access, { ...context, account });
+      return authoriseRead(http, principal.value, access, { ...context, account });
     },
   });
 }
@@ -160,7 +134,7 @@ async function ownSource(
 /** Checks whether the caller may read the source. If a role permits it, access control lists do not
  *  apply, except to the user of a SAS. */
 function authoriseReader(
-  { rolesAllow, hasRoles }: NamingParts,
+  http: HttpService,
   principal: Principal,
   { account, name }: { readonly account: string; readonly name: string },
   { linked: { permission } }: SourceContext,
@@ -175,40 +149,60 @@ function authoriseReader(
   const user = listedUserOf(principal);
   const byUser = user === undefined ? ok(undefined) : byLists(user);
   if (!byUser.ok) return byUser;
-  if (!hasRoles(account)) {
+  if (currentRoles(http, account) === undefined) {
     const isListed = principal.kind === "bearer" && path !== undefined;
     return isListed ? byLists(listCallerOf(principal)) : ok(undefined);
   }
-  if (rolesAllow(account, principal)(permission, name)) return ok(undefined);
+  if (namedRoleCheck(http, account, principal)(permission, name)) return ok(undefined);
   return byLists(listCallerOf(principal));
 }
 
 /** The principal that reads the source. Inside one account, the key that signs the copy also
  *  permits reading the source. */
 async function principalOf(
-  { authenticate }: NamingParts,
+  http: HttpService,
   source: WireRequest,
   location: Location,
   { account, principal, linked }: SourceContext,
 ): Promise<Result<Principal>> {
   const signed = location.query.get("sig") !== undefined;
   if (signed || source.headers["authorization"] !== undefined)
-    return authenticate(source, location);
+    return authenticateSource(http, source, location);
   const holdsAll = principal.kind === "key" || principal.kind === "bearer";
   if (linked.below === "account") return ok(principal);
   return ok(holdsAll && account === location.account ? principal : anonymousPrincipal);
 }
 
+/** Authenticates the credentials in or beside the URL of the source. */
+async function authenticateSource(
+  http: HttpService,
+  request: WireRequest,
+  location: Location,
+): Promise<Result<Principal>> {
+  const address = http.service.identify(location.path, location.query);
+  if (!address.ok) return address;
+  const version = request.headers["x-ms-version"] ?? "";
+  const addressed = { request, requestId: "", location, address: address.value, version };
+  const authenticated = authenticate(http, await verifyToken(http, addressed));
+  if (!authenticated.ok) return authenticated;
+  const { principal } = authenticated.value;
+  // A source of the file service is a file, for which a bearer token needs the intent header.
+  const intended = http.service.name === "file" ? checkIntent(principal, request) : ok(undefined);
+  return intended.ok ? ok(principal) : intended;
+}
+
 function authoriseRead(
-  { service, publicAccessPermitted, isHierarchical, wallNow }: NamingParts,
+  { service, accounts, clock }: HttpService,
   principal: Principal,
   access: Access | undefined,
   context: SourceContext,
 ): Result<void> {
   const { account, version, linked } = context;
-  const permitted = publicAccessPermitted(account);
-  const record = access && { ...access, publicAccessPermitted: permitted, wallNow: wallNow() };
-  const target = { service: service.name, version, hierarchical: isHierarchical(account) };
+  const settings = accounts.get(account);
+  const publicAccessPermitted = settings?.publicAccess === true;
+  const record = access && { ...access, publicAccessPermitted, wallNow: clock.wall() };
+  const hierarchical = settings?.hierarchicalNamespace === true;
+  const target = { service: service.name, version, hierarchical };
   const allowed = authoriseWithRecord(principal, linked.permission, target, record);
   return allowed.ok ? ok(undefined) : unverified(allowed, context);
 }

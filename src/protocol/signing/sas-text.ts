@@ -1,4 +1,4 @@
-import type { ServiceName } from "../names.ts";
+import type { SasResource } from "../principal.ts";
 import { queryText, type SignableRequest } from "./request.ts";
 
 /** The strings to sign of shared access signatures, by the token's `sv`.
@@ -14,16 +14,8 @@ export function accountSasText(request: SignableRequest): string {
   return version >= "2020-12-06" ? `${text}${field("ses")}\n` : text;
 }
 
-/** The resource that a service SAS or user delegation SAS is for. */
-export interface SignedResource {
-  readonly service: ServiceName;
-  /** The container, share, queue or table. */
-  readonly name: string;
-  /** The blob, file or directory in it, not encoded; undefined for all of them. */
-  readonly path: string | undefined;
-  /** The id of a snapshot or version; empty if the SAS is for neither. */
-  readonly snapshotOrVersion: string;
-}
+/** What a string to sign contains of the resource of a SAS. Its names are not percent-encoded. */
+export type SignedResource = Omit<SasResource, "kind">;
 
 const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];
 const entityFields = ["spk", "srk", "epk", "erk"];

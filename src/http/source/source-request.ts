@@ -1,8 +1,15 @@
+import { setMaxListeners } from "node:events";
 import type { AccountPlace } from "../../operation/service.ts";
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { WireRequest } from "../wire.ts";
+import { memoByObject } from "../../process/memo.ts";
+import { BodyAborted } from "../request/request-body.ts";
+import type { ClientConnection, WireRequest } from "../wire.ts";
+import type { SourceRequest } from "./source-reader.ts";
+
+/** What the request of a copy says about its source: URL, conditions and credentials, and until
+ *  when the client waits. Used by `resolve-source.ts` and `fetch-source.ts`. */
 
 /** Limit of this server, in UTF-16 code units. */
 const urlUnitsMax = 4096;
@@ -80,7 +87,7 @@ export const sourceHeaderNames: readonly string[] = [
 
 /** The headers of the request for the source: source conditions, and the credentials of the
  *  source. */
-export function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
+function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
   const sent: Record<string, string> = { "x-ms-version": version };
   for (const [name, becomes] of Object.entries(forwardedHeaders)) {
     const value = headers[name];
@@ -93,4 +100,59 @@ export function sourceHeaders({ headers }: WireRequest, version: string): Record
     if (intent !== undefined) sent["x-ms-file-request-intent"] = intent;
   }
   return sent;
+}
+
+interface SourceUse {
+  readonly url: URL;
+  readonly method: SourceRequest["method"];
+  /** The x-ms-version of the copy, in which the source is requested, too. */
+  readonly version: string;
+}
+
+/** Returns the request for the source at a URL, with the conditions and credentials that the
+ *  request of the copy has for it. */
+export function sourceRequestOf(request: WireRequest, { url, method, version }: SourceUse) {
+  const { headers, remoteAddress, secure } = request;
+  const host = headers["host"] ?? "";
+  const signal = clientSignal(request);
+  return {
+    url,
+    method,
+    headers: sourceHeaders(request, version),
+    host,
+    remoteAddress,
+    secure,
+    signal,
+  };
+}
+
+/** One signal per connection, created with the first copy source: few requests have one, and a
+ *  connection may have many requests in progress. */
+const signalOf = memoByObject((connection: ClientConnection): AbortSignal => {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  if (connection.destroyed) controller.abort();
+  else connection.once("close", () => controller.abort());
+  return controller.signal;
+});
+
+/** Aborted when the client closes its connection; undefined without a connection. */
+function clientSignal({ connection }: WireRequest): AbortSignal | undefined {
+  return connection === undefined ? undefined : signalOf(connection);
+}
+
+/** Throws if the client has disconnected, so that nothing more is read for it. */
+export function requireClient(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new BodyAborted("the client closed during a source read");
+}
+
+/** Passes the chunks of a source while the client is connected. */
+export async function* whileConnected(
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    requireClient(signal);
+    yield chunk;
+  }
 }

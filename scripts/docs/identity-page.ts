@@ -3,10 +3,9 @@ import { pathToFileURL } from "node:url";
 import { dfsService } from "../../src/blob/dfs/service.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import type { Service } from "../../src/operation/service.ts";
-import { AccessRules } from "../../src/protocol/roles/access-rules.ts";
+import { AccessRules, Role } from "../../src/protocol/roles/role.ts";
 import { actionNeedOf } from "../../src/protocol/roles/action-need.ts";
 import { builtInRoles } from "../../src/protocol/roles/built-in-roles.ts";
-import { Role } from "../../src/protocol/roles/role.ts";
 import { services } from "../../src/data/services.ts";
 
 const page = "docs/IDENTITY.md";

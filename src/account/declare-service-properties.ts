@@ -22,7 +22,7 @@ import {
 } from "./service-properties.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
 import { formatHttpDate } from "../base/dates.ts";
-import { invalidQuery } from "../protocol/faults.ts";
+import { invalidQuery, invalidXmlNode, missingXmlNode } from "../protocol/faults.ts";
 
 // Limits of this server; Azure's documented settings need far less.
 const settingsMax = 32;
@@ -60,13 +60,8 @@ function collect(parent: XmlElement, path: readonly string[], found: ProtocolSet
   return true;
 }
 
-/** Renders what `parseProtocol` has parsed; an empty text if nothing was set. */
-function renderProtocol(settings: readonly ProtocolSetting[] = []): string {
-  if (settings.length === 0) return "";
-  return element("ProtocolSettings", renderLevel(settings));
-}
-
-function renderLevel(settings: readonly ProtocolSetting[]): string {
+/** Renders the settings that `parseProtocol` has returned: those below one element of the tree. */
+function renderProtocol(settings: readonly ProtocolSetting[]): string {
   const groups = new Map<string, ProtocolSetting[]>();
   for (const { path, value } of settings) {
     const [first = "", ...rest] = path.split("/");
@@ -77,7 +72,8 @@ function renderLevel(settings: readonly ProtocolSetting[]): string {
   let inner = "";
   for (const [name, group] of groups) {
     const [only] = group;
-    inner += only?.path === "" ? textElement(name, only.value) : element(name, renderLevel(group));
+    inner +=
+      only?.path === "" ? textElement(name, only.value) : element(name, renderProtocol(group));
   }
   return inner;
 }
@@ -118,23 +114,11 @@ const common = {
 const readPermission = { letters: "r", resourceType: "s", sas: "account-only" } as const;
 
 const query = { restype: "service", comp: "properties" };
-const noHeaders = { names: [], reply: {} } as const;
-const noCacheHeaders = {
-  names: ["Cache-Control"],
-  reply: { headers: { "Cache-Control": "no-cache" } },
-} as const;
-
-/** The caching headers of a service: their names for the declaration, their values for the
- *  reply. */
-function cacheHeadersOf({ noCache }: ServiceDeclaration) {
-  return noCache === true ? noCacheHeaders : noHeaders;
-}
 
 /** Declares Get Service Properties of a service.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-service-properties */
 function declareGet(service: ServiceName, declaration: ServiceDeclaration): Operation {
-  const { title, since, params = {} } = declaration;
-  const cacheHeaders = cacheHeadersOf(declaration);
+  const { title, since, params = {}, noCache } = declaration;
   return serviceOperation({
     ...common,
     name: `Get ${title} Service Properties`,
@@ -144,9 +128,9 @@ function declareGet(service: ServiceName, declaration: ServiceDeclaration): Oper
     params,
     permission: readPermission,
     effect: "reads",
-    success: { status: 200, headers: cacheHeaders.names },
+    success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
     decide: ({ target }) => ({
-      ...cacheHeaders.reply,
+      headers: { "Cache-Control": noCache && "no-cache" },
       body: xmlBody(renderServiceProperties(service, target.properties[service] ?? {})),
     }),
   });
@@ -204,7 +188,7 @@ const blobParts: Readonly<Record<string, PartParser>> = {
   DefaultServiceVersion: (child) =>
     isKnownVersion(child.text) || isLaterVersion(child.text)
       ? ok({ defaultServiceVersion: child.text })
-      : invalidNode(child),
+      : invalidXmlNode(child.name, child.text),
   DeleteRetentionPolicy: (child) =>
     map(parseDeleteRetention(child), (deleteRetention) => ({ deleteRetention })),
   StaticWebsite: (child) => map(parseStaticWebsite(child), (staticWebsite) => ({ staticWebsite })),
@@ -243,18 +227,12 @@ function map<T, U>(result: Result<T>, make: (value: T) => U): Result<U> {
   return result.ok ? ok(make(result.value)) : result;
 }
 
-function invalidNode(node: XmlElement): Result<never> {
-  return fail("InvalidXmlNodeValue", {
-    elements: { XmlNodeName: node.name, XmlNodeValue: node.text },
-  });
-}
-
 function parseBoolean(parent: XmlElement, name: string): Result<boolean> {
   const child = xmlChild(parent, name);
-  if (child === undefined)
-    return fail("MissingRequiredXmlNode", { elements: { XmlNodeName: name } });
+  if (child === undefined) return missingXmlNode(name);
   const text = child.text.trim().toLowerCase();
-  return text === "true" || text === "false" ? ok(text === "true") : invalidNode(child);
+  const isValid = text === "true" || text === "false";
+  return isValid ? ok(text === "true") : invalidXmlNode(child.name, child.text);
 }
 
 function parseRetention(parent: XmlElement): Result<Retention> {
@@ -360,17 +338,12 @@ function parseDeleteRetention(child: XmlElement): Result<DeleteRetention> {
 }
 
 function parseStaticWebsite(child: XmlElement): Result<StaticWebsite> {
-  const enabled = parseBoolean(child, "Enabled");
-  if (!enabled.ok) return enabled;
-  const indexDocument = xmlChildText(child, "IndexDocument");
-  const errorDocument404Path = xmlChildText(child, "ErrorDocument404Path");
-  const defaultIndexDocumentPath = xmlChildText(child, "DefaultIndexDocumentPath");
-  return ok({
-    enabled: enabled.value,
-    ...(indexDocument === undefined ? {} : { indexDocument }),
-    ...(errorDocument404Path === undefined ? {} : { errorDocument404Path }),
-    ...(defaultIndexDocumentPath === undefined ? {} : { defaultIndexDocumentPath }),
-  });
+  return map(parseBoolean(child, "Enabled"), (enabled) => ({
+    enabled,
+    indexDocument: xmlChildText(child, "IndexDocument"),
+    errorDocument404Path: xmlChildText(child, "ErrorDocument404Path"),
+    defaultIndexDocumentPath: xmlChildText(child, "DefaultIndexDocumentPath"),
+  }));
 }
 
 /** Renders the properties of a service in the element order of Azure. Properties that were never
@@ -380,13 +353,14 @@ function renderServiceProperties(service: ServiceName, properties: ServiceProper
   const hour = renderMetrics("HourMetrics", properties.hourMetrics ?? defaultHourMetrics);
   const minute = renderMetrics("MinuteMetrics", properties.minuteMetrics ?? defaultMinuteMetrics);
   const inner = logging + hour + minute + renderCors(properties.cors ?? []);
-  const serviceSpecific =
-    service === "blob"
-      ? renderDeleteRetention(properties.deleteRetention ?? { enabled: false }) +
-        renderStaticWebsite(properties.staticWebsite ?? { enabled: false }) +
-        textElement("DefaultServiceVersion", properties.defaultServiceVersion)
-      : renderProtocol(properties.protocol);
-  return element("StorageServiceProperties", inner + serviceSpecific);
+  const { deleteRetention, staticWebsite, defaultServiceVersion, protocol } = properties;
+  const ofBlob =
+    renderDeleteRetention(deleteRetention ?? { enabled: false }) +
+    renderStaticWebsite(staticWebsite ?? { enabled: false }) +
+    textElement("DefaultServiceVersion", defaultServiceVersion);
+  const settings = renderProtocol(protocol ?? []);
+  const ofFile = settings === "" ? "" : element("ProtocolSettings", settings);
+  return element("StorageServiceProperties", inner + (service === "blob" ? ofBlob : ofFile));
 }
 
 function renderRetention({ enabled, days }: Retention): string {
@@ -458,8 +432,7 @@ function renderStaticWebsite(website: StaticWebsite): string {
  *  current time as last synchronisation: both endpoints show the same data.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-service-stats */
 function declareStats(declaration: ServiceDeclaration): Operation {
-  const { title, params = {} } = declaration;
-  const cacheHeaders = cacheHeadersOf(declaration);
+  const { title, params = {}, noCache } = declaration;
   return serviceOperation({
     ...common,
     name: `Get ${title} Service Stats`,
@@ -469,15 +442,13 @@ function declareStats(declaration: ServiceDeclaration): Operation {
     params,
     permission: readPermission,
     effect: "reads",
-    success: { status: 200, headers: cacheHeaders.names },
+    success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
     decide: ({ secondary, now }) => {
       if (!secondary) return invalidQuery("comp", "stats");
       const synced = textElement("LastSyncTime", formatHttpDate(now));
       const state = element("GeoReplication", textElement("Status", "live") + synced);
-      return {
-        ...cacheHeaders.reply,
-        body: xmlBody(element("StorageServiceStats", state)),
-      };
+      const headers = { "Cache-Control": noCache && "no-cache" };
+      return { headers, body: xmlBody(element("StorageServiceStats", state)) };
     },
   });
 }

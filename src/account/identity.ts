@@ -1,6 +1,5 @@
-import { AccessRules, type Assignment } from "../protocol/roles/access-rules.ts";
+import { AccessRules, type Assignment, Role } from "../protocol/roles/role.ts";
 import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
-import { Role } from "../protocol/roles/role.ts";
 import type { ServiceName } from "../protocol/names.ts";
 
 /** Principals, role assignments and trusted issuers, which Azure has in Entra ID and in its

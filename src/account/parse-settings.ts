@@ -56,24 +56,21 @@ const booleanFields = [
   "hierarchicalNamespace",
   "changeFeed",
 ] as const;
-const dayFields = [
-  "containerSoftDeleteDays",
-  "shareSoftDeleteDays",
-  "changeFeedRetentionDays",
-] as const;
-const secondFields = ["deletedNameSeconds"] as const;
-const rateFields = ["requestsPerSecondMax"] as const;
-const byteFields = ["quotaBytes"] as const;
-const otherFields = [
-  ...secondFields,
-  ...rateFields,
-  ...byteFields,
-  "keys",
-  "smb",
-  "encryptionScopes",
-  "subscriptions",
-] as const;
-const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...otherFields]);
+/** The settings that are whole numbers, 0 to `max`, and their unit for messages. */
+const numberFields = {
+  containerSoftDeleteDays: { unit: "days", max: softDeleteDaysMax },
+  shareSoftDeleteDays: { unit: "days", max: softDeleteDaysMax },
+  changeFeedRetentionDays: { unit: "days", max: changeFeedRetentionDaysMax },
+  deletedNameSeconds: { unit: "seconds", max: deletedNameSecondsMax },
+  requestsPerSecondMax: { unit: "requests", max: requestsPerSecondCeiling },
+  quotaBytes: { unit: "bytes", max: quotaBytesMax },
+} as const;
+const otherFields = ["keys", "smb", "encryptionScopes", "subscriptions"];
+const fields: ReadonlySet<string> = new Set([
+  ...booleanFields,
+  ...Object.keys(numberFields),
+  ...otherFields,
+]);
 
 /** Whether an account of this name may be configured. */
 export function isConfigurableName(name: string): boolean {
@@ -166,15 +163,15 @@ function parseAccount(
     publicAccess: parseBoolean(reader, "publicAccess"),
     sharedKey: parseBoolean(reader, "sharedKey"),
     lastAccessTracking: parseBoolean(reader, "lastAccessTracking"),
-    containerSoftDeleteDays: parseDays(reader, "containerSoftDeleteDays"),
-    shareSoftDeleteDays: parseDays(reader, "shareSoftDeleteDays"),
-    deletedNameSeconds: parseSeconds(reader, "deletedNameSeconds"),
+    containerSoftDeleteDays: parseNumber(reader, "containerSoftDeleteDays"),
+    shareSoftDeleteDays: parseNumber(reader, "shareSoftDeleteDays"),
+    deletedNameSeconds: parseNumber(reader, "deletedNameSeconds"),
     hierarchicalNamespace: parseBoolean(reader, "hierarchicalNamespace"),
-    requestsPerSecondMax: parseRate(reader, "requestsPerSecondMax"),
-    quotaBytes: parseBytes(reader, "quotaBytes"),
+    requestsPerSecondMax: parseNumber(reader, "requestsPerSecondMax"),
+    quotaBytes: parseNumber(reader, "quotaBytes"),
     smb: parseSmb(reader),
     changeFeed: parseBoolean(reader, "changeFeed"),
-    changeFeedRetentionDays: parseDays(reader, "changeFeedRetentionDays"),
+    changeFeedRetentionDays: parseNumber(reader, "changeFeedRetentionDays"),
     ...parseScopes(reader),
     ...parseSubscriptions(reader),
   };
@@ -253,36 +250,8 @@ function parseBoolean(reader: SettingsReader, field: (typeof booleanFields)[numb
   return accountDefaults[field];
 }
 
-function parseDays(reader: SettingsReader, field: (typeof dayFields)[number]): number {
-  const isOfFeed = field === "changeFeedRetentionDays";
-  const max = isOfFeed ? changeFeedRetentionDaysMax : softDeleteDaysMax;
-  return parseWhole(reader, field, { unit: "days", max });
-}
-
-function parseSeconds(reader: SettingsReader, field: (typeof secondFields)[number]): number {
-  return parseWhole(reader, field, { unit: "seconds", max: deletedNameSecondsMax });
-}
-
-function parseRate(reader: SettingsReader, field: (typeof rateFields)[number]): number {
-  return parseWhole(reader, field, { unit: "requests", max: requestsPerSecondCeiling });
-}
-
-function parseBytes(reader: SettingsReader, field: (typeof byteFields)[number]): number {
-  return parseWhole(reader, field, { unit: "bytes", max: quotaBytesMax });
-}
-
-type WholeField = (
-  | typeof dayFields
-  | typeof secondFields
-  | typeof rateFields
-  | typeof byteFields
-)[number];
-
-function parseWhole(
-  reader: SettingsReader,
-  field: WholeField,
-  { unit, max }: { readonly unit: string; readonly max: number },
-): number {
+function parseNumber(reader: SettingsReader, field: keyof typeof numberFields): number {
+  const { unit, max } = numberFields[field];
   const value = reader.object[field] ?? accountDefaults[field];
   const whole = typeof value === "number" && Number.isInteger(value) ? value : -1;
   if (whole >= 0 && whole <= max) return whole;

@@ -40,9 +40,9 @@ export interface Metrics {
 
 export interface StaticWebsite {
   readonly enabled: boolean;
-  readonly indexDocument?: string;
-  readonly errorDocument404Path?: string;
-  readonly defaultIndexDocumentPath?: string;
+  readonly indexDocument?: string | undefined;
+  readonly errorDocument404Path?: string | undefined;
+  readonly defaultIndexDocumentPath?: string | undefined;
 }
 
 export interface ProtocolSetting {

@@ -1,4 +1,4 @@
-import type { AccessRules } from "../protocol/roles/access-rules.ts";
+import type { AccessRules } from "../protocol/roles/role.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Features } from "../protocol/features.ts";
 

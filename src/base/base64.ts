@@ -4,7 +4,7 @@ const notInAlphabet = /[^A-Za-z0-9+/]/;
  *  A regular expression with a repeated group would need a stack as deep as the text is long. */
 function isBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false;
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const padding = paddingOf(text);
   return !notInAlphabet.test(padding === 0 ? text : text.slice(0, -padding));
 }
 
@@ -21,6 +21,9 @@ export function encodeBase64(bytes: Uint8Array): string {
 /** The length of the decoded bytes, without decoding them; `undefined` if the text is malformed. */
 export function base64ByteLength(text: string): number | undefined {
   if (!isBase64(text)) return undefined;
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  return (text.length / 4) * 3 - padding;
+  return (text.length / 4) * 3 - paddingOf(text);
+}
+
+function paddingOf(text: string): number {
+  return text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
 }

@@ -8,6 +8,8 @@ export const ticksPerMillisecond = 10_000n;
 export const ticksPerDay = 86_400n * ticksPerSecond;
 /** 1970-01-01 in ticks. */
 export const unixEpochTicks = 621_355_968_000_000_000n;
+/** 1601-01-01: the start of Windows file times, and the earliest time of the service. */
+export const fileTimeStart = 504_911_232_000_000_000n;
 /** The last tick of the year 9999, beyond which no date can be written. */
 export const ticksMax = 3_155_378_975_999_999_999n;
 

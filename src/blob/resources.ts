@@ -3,7 +3,6 @@ import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { emptyContent } from "../content/content-ref.ts";
-import { oldestTicks } from "../protocol/conditions.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import {
   inputWithRole,
@@ -21,7 +20,7 @@ import {
   type SignedName,
 } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { fileTimeStart, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 import { checkBlobPolicy, checkWritable, type BlobPolicy } from "./blob-policy.ts";
 import { blobEvents } from "./events.ts";
@@ -297,7 +296,7 @@ function uncommittedAccess(
 /** The record that stands for a blob that has only uncommitted blocks. Recorded: its ETag is that
  *  of the year 1601. */
 function uncommittedBlob({ touched, lease }: UploadRecord): BlobRecord {
-  const fields = { etag: oldestTicks, created: touched, type: "BlockBlob", lease } as const;
+  const fields = { etag: fileTimeStart, created: touched, type: "BlockBlob", lease } as const;
   return { ...fields, content: emptyContent, headers: {}, metadata: [] };
 }
 

@@ -5,6 +5,7 @@ import {
   compareKeys,
   decodeKey,
   encodeKey,
+  encodeTaggedKey,
   keyBytesMax,
   prefixBounds,
   stringPrefixBounds,
@@ -100,10 +101,10 @@ describe("encodeKey", () => {
     const text = fc.string({ unit: fc.constantFrom("\u0000", "\u0001", "a", "b", "é", "𝄞") });
     fc.assert(
       fc.property(anyTuple, text, text, anyTuple, (parts, prefix, name, rest) => {
-        const bounds = stringPrefixBounds(parts, prefix);
-        expect(inside(bounds, encodeKey([...parts, prefix + name, ...rest]))).toBe(true);
-        expect(inside(bounds, encodeKey([...parts, name]))).toBe(name.startsWith(prefix));
-        expect(inside(bounds, encodeKey([...parts, 5]))).toBe(false);
+        const bounds = stringPrefixBounds(7, parts, prefix);
+        expect(inside(bounds, encodeTaggedKey(7, [...parts, prefix + name, ...rest]))).toBe(true);
+        expect(inside(bounds, encodeTaggedKey(7, [...parts, name]))).toBe(name.startsWith(prefix));
+        expect(inside(bounds, encodeTaggedKey(7, [...parts, 5]))).toBe(false);
       }),
       { numRuns: 1000 },
     );

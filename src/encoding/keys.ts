@@ -60,20 +60,19 @@ export function prefixBounds(prefix: Uint8Array): KeyBounds {
   return { start: prefix, end };
 }
 
-/** The range of keys that start with `parts` and whose next part is a string that starts with
- *  `stringPrefix`. */
-export function stringPrefixBounds(parts: readonly KeyPart[], stringPrefix: string): KeyBounds {
-  return stringBoundsAt(writeParts(parts, 0), stringPrefix);
-}
-
-/** As `stringPrefixBounds`, for keys with the tag byte of a table. */
-export function taggedStringPrefixBounds(
+/** The range of a table's keys that start with `parts` and whose next part is a string that starts
+ *  with `stringPrefix`. */
+export function stringPrefixBounds(
   tag: number,
   parts: readonly KeyPart[],
   stringPrefix: string,
 ): KeyBounds {
   keyScratch[0] = tag;
-  return stringBoundsAt(writeParts(parts, 1), stringPrefix);
+  const at = writeParts(parts, 1);
+  keyScratch[at] = kindString;
+  const end = writeText(stringPrefix, at + 1);
+  checkLength(end);
+  return prefixBounds(copyBytes(keyScratch, 0, end));
 }
 
 /** The smallest key greater than `key`. */
@@ -96,13 +95,6 @@ export function compareKeys(left: Uint8Array, right: Uint8Array): number {
     if (difference !== 0) return difference;
   }
   return left.length - right.length;
-}
-
-function stringBoundsAt(at: number, stringPrefix: string): KeyBounds {
-  keyScratch[at] = kindString;
-  const end = writeText(stringPrefix, at + 1);
-  checkLength(end);
-  return prefixBounds(copyBytes(keyScratch, 0, end));
 }
 
 function writeParts(parts: readonly KeyPart[], from: number): number {

@@ -3,7 +3,7 @@ import {
   decodeKey,
   encodeTaggedKey,
   prefixBounds,
-  taggedStringPrefixBounds,
+  stringPrefixBounds,
   type KeyBounds,
   type KeyPart,
 } from "./keys.ts";
@@ -191,7 +191,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): Table<K, R
     range: (parts, stringPrefix) =>
       stringPrefix === undefined
         ? prefixBounds(encodeTaggedKey(tag, parts))
-        : taggedStringPrefixBounds(tag, parts, stringPrefix),
+        : stringPrefixBounds(tag, parts, stringPrefix),
     prefix: (parts) => encodeTaggedKey(tag, parts),
     parts: (key) => decodeKey(key, 1),
   };

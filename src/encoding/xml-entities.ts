@@ -39,8 +39,11 @@ function entityCharacter(name: string): string | undefined {
   const decimal = /^#(\d+)$/.exec(name);
   const hexadecimal = /^#x([0-9A-Fa-f]+)$/.exec(name);
   const code = Number.parseInt(decimal?.[1] ?? hexadecimal?.[1] ?? "", decimal === null ? 16 : 10);
-  return isXmlCodePoint(code) ? String.fromCodePoint(code) : undefined;
+  const character = code <= codePointMax ? String.fromCodePoint(code) : "";
+  return character !== "" && isXmlText(character) ? character : undefined;
 }
+
+const codePointMax = 0x10ffff;
 
 /** Characters that XML 1.0 cannot represent, not even escaped; surrogates without their pair are
  *  among them. */
@@ -72,10 +75,4 @@ export function* searchIllegalCharacter(
  *  `Encoded="true"`. */
 export function isXmlText(text: string): boolean {
   return !illegal.test(text);
-}
-
-function isXmlCodePoint(code: number): boolean {
-  if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd;
-  if (code <= 0xd7ff) return true;
-  return (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }

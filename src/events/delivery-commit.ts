@@ -21,7 +21,7 @@ import { applyEffects } from "../operation/apply.ts";
 import { newGuid } from "../operation/identifiers.ts";
 import { settleUsage, usageIn } from "../operation/quotas.ts";
 import { runOnce, type Attempt, type Runtime } from "../operation/work.ts";
-import { insertMessage } from "../queue/message/message-effects.ts";
+import { insertMessage } from "../queue/message/stored-messages.ts";
 import { messageIdTicksMin, newMessageId } from "../queue/message/message-id.ts";
 import { queues } from "../queue/records.ts";
 import { comparePositions, type LogPosition } from "../store/logs.ts";

@@ -3,7 +3,7 @@ import type { Address } from "../operation/operation.ts";
 import { snapshotTime } from "../operation/common-params.ts";
 import type { QueryReader, SignedName } from "../operation/service.ts";
 import { pathWithoutTrailingDots } from "../protocol/file-names.ts";
-import { checkShareName } from "../protocol/names.ts";
+import { checkResourceName } from "../protocol/names.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
 /** The resource that the URL of a request addresses. */
@@ -36,7 +36,7 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
   const slash = path.indexOf("/");
   const share = slash < 0 ? path : path.slice(0, slash);
   const rest = slash < 0 ? "" : path.slice(slash + 1);
-  const named = checkShareName(share);
+  const named = checkResourceName(share);
   if (!named.ok) return named;
   const address = { share, path: rest, snapshot };
   if (entryComps.has(comp)) return ok({ resource: "entry", ...address });

@@ -9,9 +9,8 @@ import { resourceNameUnitsMax } from "../protocol/names.ts";
 import { parseConditions, type Conditions } from "../protocol/conditions.ts";
 import { parseMetadata } from "../protocol/metadata.ts";
 import type { Metadata } from "../protocol/metadata.ts";
-import { parseLeaseAction } from "../protocol/lease.ts";
-import type { LeaseKind } from "../protocol/lease.ts";
-import { leaseReplyHeaders, type LeaseAction } from "../protocol/lease-action.ts";
+import { parseLeaseAction, leaseReplyHeaders } from "../protocol/lease.ts";
+import type { LeaseKind, LeaseAction } from "../protocol/lease.ts";
 
 /** Declarations of parameters and lease operations that several services have alike: operations
  *  take them into their `params`, and `http/` parses requests by them. */

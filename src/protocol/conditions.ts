@@ -3,7 +3,7 @@ import { invalidHeader, type ConditionName, type FaultCode } from "./faults.ts";
 import type { ParamReader } from "./params.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import { matchesTags, parseTagPredicate, type TagPredicate, type Tags } from "./tags.ts";
-import { truncateToSecond, type Ticks } from "../base/ticks.ts";
+import { fileTimeStart, ticksMax, truncateToSecond, type Ticks } from "../base/ticks.ts";
 
 /** The conditional headers of a request, for its target or for the source of a copy. Undefined: the
  *  request does not have the header. */
@@ -267,15 +267,11 @@ export function parseETag(text: string): Ticks | undefined {
   return bareETagPattern.test(bare) ? BigInt(bare) : undefined;
 }
 
-/** 1601-01-01 and the end of 9999, which bound the times of the service. */
-export const oldestTicks = 504_911_232_000_000_000n;
-const latestTicks = 3_155_378_975_999_999_999n;
-
 /** Whether an unquoted value has the format of an ETag but is outside the times of the service. */
 function isETagOutOfRange(text: string): boolean {
   if (!bareETagPattern.test(text)) return false;
   const ticks = BigInt(text);
-  return ticks < oldestTicks || ticks > latestTicks;
+  return ticks < fileTimeStart || ticks > ticksMax;
 }
 
 /** The values of If-Match or If-None-Match without quotes. */

@@ -1,7 +1,4 @@
-import { ticksMax, type Ticks } from "../base/ticks.ts";
-
-/** 1601-01-01, the start of Windows file times. */
-export const fileTimeStart = 504_911_232_000_000_000n;
+import { fileTimeStart, ticksMax, type Ticks } from "../base/ticks.ts";
 
 /** Formats the version id that distinguishes deleted containers or shares of one name:
  *  `01D746BFF6C0BF6C`, the time of the deletion as a Windows file time. */

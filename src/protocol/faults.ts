@@ -72,10 +72,7 @@ export function unsupportedHeader(name: string): Failure {
  *  malformed `snapshot` parameter. */
 export function invalidQuery(name: string, value: string, reason?: string): Failure {
   const elements = { QueryParameterName: name, QueryParameterValue: value };
-  return withElements(
-    "InvalidQueryParameterValue",
-    reason === undefined ? elements : { ...elements, Reason: reason },
-  );
+  return withElements("InvalidQueryParameterValue", elements, reason);
 }
 
 export function missingQuery(name: string): Failure {
@@ -99,19 +96,12 @@ export function outOfRangeQuery(
 /** `position` counts from 1. For a fault of the whole document the service sends line 0, position
  *  0. */
 export function invalidXml(line: number, position: number, reason: string): Failure {
-  return withElements("InvalidXmlDocument", {
-    LineNumber: String(line),
-    LinePosition: String(position),
-    Reason: reason,
-  });
+  const elements = { LineNumber: String(line), LinePosition: String(position) };
+  return withElements("InvalidXmlDocument", elements, reason);
 }
 
 export function invalidXmlNode(name: string, value: string, reason?: string): Failure {
-  const elements = { XmlNodeName: name, XmlNodeValue: value };
-  return withElements(
-    "InvalidXmlNodeValue",
-    reason === undefined ? elements : { ...elements, Reason: reason },
-  );
+  return withElements("InvalidXmlNodeValue", { XmlNodeName: name, XmlNodeValue: value }, reason);
 }
 
 export function missingXmlNode(name: string): Failure {
@@ -137,6 +127,11 @@ export function sourceIpMismatch(address: string): Failure {
   return { ok: false, fault: { code: "AuthorizationSourceIPMismatch", detail: { message } } };
 }
 
-function withElements(code: FaultCode, elements: Readonly<Record<string, string>>): Failure {
+function withElements(
+  code: FaultCode,
+  named: Readonly<Record<string, string>>,
+  reason?: string,
+): Failure {
+  const elements = reason === undefined ? named : { ...named, Reason: reason };
   return { ok: false, fault: { code, detail: { elements } } };
 }

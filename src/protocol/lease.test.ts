@@ -1,15 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyLeaseAction } from "./lease-action.ts";
-import type { LeaseAction } from "./lease-action.ts";
 import {
+  applyLeaseAction,
+  type LeaseAction,
   afterWrite,
   infiniteLeaseSeconds,
   leaseProperties,
   leaseState,
   startLease,
+  type Lease,
+  type LeaseKind,
+  type LeaseState,
 } from "./lease.ts";
-import type { Lease, LeaseKind, LeaseState } from "./lease.ts";
 import type { Result } from "./result.ts";
 import { ticksFromSeconds } from "../base/ticks.ts";
 

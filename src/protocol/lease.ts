@@ -1,8 +1,7 @@
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import { ticksFromSeconds, wholeSeconds, type Ticks } from "../base/ticks.ts";
-import { invalidHeader, missingHeader, type FaultCode } from "./faults.ts";
+import { invalidHeader, missingHeader } from "./faults.ts";
 import { parseGuid } from "./guid.ts";
-import type { LeaseAction } from "./lease-action.ts";
 import type { ParamReader } from "./params.ts";
 
 /** The kind of a leased resource. The rules are nearly the same for all kinds; fault codes and
@@ -201,31 +200,30 @@ const nouns: Readonly<Record<LeaseKind, string>> = {
   share: "file share",
 };
 
-/** Fault codes of a wrong lease id. Shares have the codes of containers with a text of their
+/** The kinds as fault codes contain them. Shares have the codes of containers, with a text of their
  *  own. */
-const mismatchCodes: Readonly<Record<LeaseKind, FaultCode>> = {
-  blob: "LeaseIdMismatchWithBlobOperation",
-  container: "LeaseIdMismatchWithContainerOperation",
-  file: "LeaseIdMismatchWithFileOperation",
-  share: "LeaseIdMismatchWithContainerOperation",
-};
+const codeNouns = {
+  blob: "Blob",
+  container: "Container",
+  file: "File",
+  share: "Container",
+} as const;
 
-const notPresentCodes: Readonly<Record<LeaseKind, FaultCode>> = {
-  blob: "LeaseNotPresentWithBlobOperation",
-  container: "LeaseNotPresentWithContainerOperation",
-  file: "LeaseNotPresentWithFileOperation",
-  share: "LeaseNotPresentWithContainerOperation",
-};
-
-/** For a write without lease id to a leased resource. */
-function leaseMissing(kind: LeaseKind): Failure {
-  const message =
-    `There is currently a lease on the ${nouns[kind]} and no lease ID was specified ` +
-    "in the request.";
-  return fail("LeaseIdMissing", { message });
+/** The end of the code of a fault about a lease id: a data operation on the resource, or an
+ *  operation on the lease itself. */
+function codeEnd(kind: LeaseKind, during: "operation" | "action") {
+  return during === "action" ? "LeaseOperation" : (`${codeNouns[kind]}Operation` as const);
 }
 
-/** For a request with the id of a lease that has ended. */
+/** The fault of a write without lease id to a leased resource. */
+function leaseMissing(kind: LeaseKind): Failure {
+  const found = `There is currently a lease on the ${nouns[kind]}`;
+  return fail("LeaseIdMissing", {
+    message: `${found} and no lease ID was specified in the request.`,
+  });
+}
+
+/** The fault of a request with the id of a lease that has ended. */
 function leaseLost(kind: LeaseKind): Failure {
   const message = `A lease ID was specified, but the lease for the ${nouns[kind]} has expired.`;
   return fail("LeaseLost", { message });
@@ -235,16 +233,14 @@ function leaseLost(kind: LeaseKind): Failure {
  *  action. */
 export function leaseMismatch(kind: LeaseKind, during: "operation" | "action"): Failure {
   const message = `The lease ID specified did not match the lease ID for the ${nouns[kind]}.`;
-  const code = during === "action" ? "LeaseIdMismatchWithLeaseOperation" : mismatchCodes[kind];
-  return fail(code, { message });
+  return fail(`LeaseIdMismatchWith${codeEnd(kind, during)}`, { message });
 }
 
 /** For a request with a lease id for a resource without lease. `during`: a data operation or a
  *  lease action. */
 export function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failure {
   const message = `There is currently no lease on the ${nouns[kind]}.`;
-  const code = during === "action" ? "LeaseNotPresentWithLeaseOperation" : notPresentCodes[kind];
-  return fail(code, { message });
+  return fail(`LeaseNotPresentWith${codeEnd(kind, during)}`, { message });
 }
 
 export const leaseHeaderNames = [
@@ -259,5 +255,155 @@ export function leaseHeaders(lease: Lease | undefined, now: Ticks) {
     "x-ms-lease-status": status,
     "x-ms-lease-state": state,
     "x-ms-lease-duration": duration,
+  };
+}
+
+/** A parsed lease action. Ids are canonical: lower-case dashed GUIDs. */
+export type LeaseAction =
+  | { readonly action: "acquire"; readonly proposedId?: string; readonly durationSeconds: number }
+  | { readonly action: "renew"; readonly id: string }
+  | { readonly action: "change"; readonly id: string; readonly proposedId: string }
+  | { readonly action: "release"; readonly id: string }
+  | { readonly action: "break"; readonly periodSeconds?: number };
+
+/** What the result of a lease action depends on besides the lease. */
+interface LeaseActionContext {
+  readonly now: Ticks;
+  readonly kind: LeaseKind;
+  /** The id of a new lease if the request proposes none. */
+  readonly freshId: string;
+}
+
+/** The lease after an action. */
+interface LeaseOutcome {
+  /** Undefined: the lease state is "available". */
+  readonly lease: Lease | undefined;
+  /** Full seconds until the lease is broken; only set by a break. */
+  readonly leaseTimeSeconds?: number;
+}
+
+/** Applies an action to a lease: returns the next lease, or a 409. Implements the state table of
+ *  Azure's documentation. */
+export function applyLeaseAction(
+  lease: Lease | undefined,
+  action: LeaseAction,
+  context: LeaseActionContext,
+): Result<LeaseOutcome> {
+  switch (action.action) {
+    case "acquire":
+      return acquire(lease, action.proposedId, action.durationSeconds, context);
+    case "renew":
+      return renew(lease, action.id, context);
+    case "change":
+      return change(lease, action, context);
+    case "release":
+      if (lease?.id !== action.id) return leaseMismatch(context.kind, "action");
+      return ok({ lease: undefined });
+    case "break":
+      return breakLease(lease, action.periodSeconds, context);
+  }
+}
+
+function acquire(
+  lease: Lease | undefined,
+  proposedId: string | undefined,
+  durationSeconds: number,
+  { now, freshId }: LeaseActionContext,
+): Result<LeaseOutcome> {
+  const state = leaseState(lease, now);
+  if (state === "leased" && proposedId !== lease?.id) return fail("LeaseAlreadyPresent");
+  if (state === "breaking") {
+    const own = proposedId === lease?.id;
+    return fail(own ? "LeaseIsBreakingAndCannotBeAcquired" : "LeaseAlreadyPresent");
+  }
+  return ok({ lease: startLease(proposedId ?? freshId, durationSeconds, now) });
+}
+
+/** Renews a lease. An expired lease can be renewed, too: had the blob been written since, that
+ *  write would have removed the lease. */
+function renew(
+  lease: Lease | undefined,
+  id: string,
+  { now, kind }: LeaseActionContext,
+): Result<LeaseOutcome> {
+  if (lease?.id !== id) return leaseMismatch(kind, "action");
+  if (lease.breaksAt !== undefined) return fail("LeaseIsBrokenAndCannotBeRenewed");
+  return ok({ lease: startLease(id, lease.durationSeconds, now) });
+}
+
+function change(
+  lease: Lease | undefined,
+  { id, proposedId }: { readonly id: string; readonly proposedId: string },
+  { now, kind }: LeaseActionContext,
+): Result<LeaseOutcome> {
+  const state = leaseState(lease, now);
+  if (lease === undefined || state === "broken" || state === "expired") {
+    return leaseNotPresent(kind, "action");
+  }
+  if (state === "breaking") {
+    return lease.id === id
+      ? fail("LeaseIsBreakingAndCannotBeChanged")
+      : leaseMismatch(kind, "action");
+  }
+  // The lease may already have the proposed id: a client repeats a change whose response was lost.
+  if (lease.id !== id && lease.id !== proposedId) return leaseMismatch(kind, "action");
+  return ok({ lease: { ...lease, id: proposedId } });
+}
+
+function breakLease(
+  lease: Lease | undefined,
+  periodSeconds: number | undefined,
+  { now, kind }: LeaseActionContext,
+): Result<LeaseOutcome> {
+  if (lease === undefined) return leaseNotPresent(kind, "action");
+  const breaksAt = kind === "file" ? now : breakTime(lease, periodSeconds, now);
+  return ok({
+    lease: { ...lease, breaksAt },
+    leaseTimeSeconds: remainingSeconds(breaksAt, now),
+  });
+}
+
+/** When a break takes effect. A break period never prolongs the remaining time of the lease or of
+ *  an earlier break. */
+function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks): Ticks {
+  const requested = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
+  const endsAt = lease.breaksAt ?? lease.expiresAt;
+  if (endsAt === undefined) return isInfinite(lease) ? (requested ?? now) : now;
+  return requested === undefined || endsAt < requested ? endsAt : requested;
+}
+
+export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;
+
+/** What a Lease operation on a record of type `T` is decided from. */
+interface LeaseRequest<T> extends Omit<LeaseActionContext, "freshId"> {
+  readonly target: T;
+  readonly action: LeaseAction;
+  readonly newGuid: () => string;
+}
+
+const statuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
+
+/** The reply of a lease action: the record to store (`put`), and as headers the lease id or, for a
+ *  break, the seconds until the lease is broken. */
+export function leaseReply<T extends { readonly lease?: Lease | undefined }>({
+  target,
+  action,
+  kind,
+  now,
+  newGuid,
+}: LeaseRequest<T>) {
+  const applied = applyLeaseAction(target.lease, action, { kind, now, freshId: newGuid() });
+  if (!applied.ok) return applied satisfies Failure;
+  const { lease, leaseTimeSeconds } = applied.value;
+  const tellsId = action.action !== "break" && action.action !== "release";
+  // Recorded: the release of a share lease returns a lease time of 0.
+  const timeOfRelease = action.action === "release" && kind === "share" ? "0" : undefined;
+  return {
+    status: statuses[action.action],
+    put: { ...target, lease },
+    headers: {
+      "x-ms-lease-id": tellsId ? lease?.id : undefined,
+      "x-ms-lease-time": leaseTimeSeconds === undefined ? timeOfRelease : String(leaseTimeSeconds),
+    },
   };
 }

@@ -1,6 +1,15 @@
-import { directoryChange } from "./authorise.ts";
+import {
+  directoryChange,
+  authoriseWithRecord,
+  rejectToken,
+  type AuthorisationTarget,
+  type RecordAccess,
+} from "./authorise.ts";
 import type { Permission } from "./permission.ts";
 import type { Ticks } from "../base/ticks.ts";
+import { parseSnapshotTime } from "../base/dates.ts";
+import type { Principal, SasResource, SasResourceKind } from "./principal.ts";
+import { fail, ok, type Result } from "./result.ts";
 
 /** A resource that a request names beside its target. An operation declares each one with the
  *  permission that the request needs for it. The pipeline checks it, so that a SAS for one resource
@@ -75,3 +84,98 @@ export const pathRenameSource: LinkedResource = {
   },
   below: "account",
 };
+
+/** The request whose named resources are checked. */
+interface NamingRequest<A> {
+  readonly principal: Principal;
+  readonly address: A;
+  readonly input: object;
+  readonly target: AuthorisationTarget;
+  /** Access rules of the container or share that the request addresses. */
+  readonly access: RecordAccess | undefined;
+  /** Whether the roles of the principal grant a permission on the container, share, queue or table
+   *  `name`. */
+  readonly rolesAllow: (permission: Permission, name: string) => boolean;
+}
+
+/** Checks that the credentials of a request permit access to every resource that its parameters
+ *  name. */
+export function authoriseNamed<A>(
+  resources: readonly NamedResource<A, object>[],
+  request: NamingRequest<A>,
+): Result<void> {
+  for (const resource of resources) {
+    if (resource.kind !== "same-credentials") continue;
+    const allowed = authoriseCovered(resource, request);
+    if (!allowed.ok) return allowed;
+  }
+  return ok(undefined);
+}
+
+function authoriseCovered<A>(
+  { resourceOf, permission }: SameCredentialsResource<A, object>,
+  { principal, address, input, target, access, rolesAllow }: NamingRequest<A>,
+): Result<void> {
+  const resource = resourceOf(address, input);
+  if (resource === undefined) return ok(undefined);
+  const covered = authoriseCoverage(principal, resource);
+  if (!covered.ok) return covered;
+  if (!rolesAllow(permission, resource.name)) return fail("AuthorizationPermissionMismatch");
+  const allowed = authoriseWithRecord(principal, permission, target, access);
+  return allowed.ok ? ok(undefined) : allowed;
+}
+
+/** Whether a SAS is valid for a resource, whatever it permits there. */
+export function authoriseCoverage(principal: Principal, resource: NamedTarget): Result<void> {
+  if (isResourceSas(principal) && !covers(principal.resource, resource)) {
+    return rejectToken(principal, "AuthorizationFailure");
+  }
+  return ok(undefined);
+}
+
+/** Checks that a SAS is valid for what the operation reaches below its target. A SAS for a blob
+ *  (`sr=b`) is valid for a directory, too, but not for the paths below it; a SAS for a directory
+ *  (`sr=d`) is. `isFile` is true if nothing can be below the target. */
+export function authoriseReach(
+  principal: Principal,
+  { reachesBelow }: Permission,
+  { input, isFile }: { readonly input: object; readonly isFile: boolean | undefined },
+): Result<void> {
+  if (reachesBelow === undefined || isFile === true || !isResourceSas(principal)) {
+    return ok(undefined);
+  }
+  const isForSingle = singleKinds.has(principal.resource.kind);
+  return isForSingle && reachesBelow(input)
+    ? rejectToken(principal, "AuthorizationFailure")
+    : ok(undefined);
+}
+
+const singleKinds: ReadonlySet<SasResourceKind> = new Set(["blob", "snapshot", "version"]);
+
+function isResourceSas(principal: Principal) {
+  return principal.kind === "service-sas" || principal.kind === "delegation-sas";
+}
+
+/** Whether a SAS is valid for a resource. A SAS for a file is valid for that file alone, one for a
+ *  blob also for the blob's snapshots, one for a blob snapshot only for that snapshot. */
+function covers({ kind, name, path, snapshotOrVersion }: SasResource, named: NamedTarget): boolean {
+  if (name !== named.name) return false;
+  switch (kind) {
+    case "container":
+    case "share":
+    case "queue":
+    case "table":
+      return true;
+    case "blob":
+    case "file":
+      return path !== undefined && path === named.path;
+    case "snapshot":
+      return path === named.path && parseSnapshotTime(snapshotOrVersion) === named.snapshotTime;
+    case "directory":
+      return (
+        path === undefined || named.path === path || named.path?.startsWith(`${path}/`) === true
+      );
+    case "version":
+      return false;
+  }
+}

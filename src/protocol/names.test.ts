@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseFilePath } from "./file-names.ts";
 import { faultMessage } from "./faults.ts";
-import {
-  checkBlobName,
-  checkContainerName,
-  checkQueueName,
-  checkShareName,
-  checkTableName,
-} from "./names.ts";
+import { checkBlobName, checkContainerName, checkResourceName, checkTableName } from "./names.ts";
 import type { Result } from "./result.ts";
 
 const code = (result: Result<unknown>): string => (result.ok ? "ok" : result.fault.code);
@@ -31,14 +25,13 @@ describe("containers, queues, shares", () => {
     ["啊齄丂狛狜", "InvalidResourceName"],
   ])("%j", (name, expected) => {
     expect(code(checkContainerName(name))).toBe(expected);
-    expect(code(checkQueueName(name))).toBe(expected);
-    expect(code(checkShareName(name))).toBe(expected);
+    expect(code(checkResourceName(name))).toBe(expected);
   });
 
   test("only containers have system names", () => {
     for (const name of ["$root", "$logs", "$web", "$blobchangefeed"]) {
       expect(code(checkContainerName(name))).toBe("ok");
-      expect(code(checkQueueName(name))).toBe("InvalidResourceName");
+      expect(code(checkResourceName(name))).toBe("InvalidResourceName");
     }
   });
 

@@ -35,14 +35,11 @@ const systemContainers: ReadonlySet<string> = new Set([
 ]);
 
 export function checkContainerName(name: string): Result<undefined> {
-  return systemContainers.has(name) ? passed : checkName(name, resourcePattern);
+  return systemContainers.has(name) ? passed : checkResourceName(name);
 }
 
-export function checkQueueName(name: string): Result<undefined> {
-  return checkName(name, resourcePattern);
-}
-
-export function checkShareName(name: string): Result<undefined> {
+/** Checks the name of a queue or share. */
+export function checkResourceName(name: string): Result<undefined> {
   return checkName(name, resourcePattern);
 }
 

@@ -2,14 +2,14 @@ import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import { checkQueueName } from "../protocol/names.ts";
-import { operationsOf, type Address } from "../operation/operation.ts";
+import { checkResourceName } from "../protocol/names.ts";
+import { noETag, operationsOf, type Address } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
 import type { LoadedResource, SignedName, LoadRequest } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
-import { parseMessageId } from "./message/message-id.ts";
+import { parseGuid } from "../protocol/guid.ts";
 import { messages, queues, type MessageRecord, type QueueRecord } from "./records.ts";
 
 export interface QueueAddress extends Address {
@@ -36,22 +36,22 @@ interface QueueResources {
 
 export const operation = operationsOf<QueueResources, QueueAddress>();
 
+/** What most operations of this service declare. Queues and messages have neither ETags nor leases;
+ *  2009-09-19 is the first x-ms-version of the documents that all of them have. */
+export const queueDefaults = { since: "2009-09-19", target: "must-exist", ...noETag } as const;
+
 const messagesSegment = "messages";
 
 /** Finds what a URL path addresses: `/`, `/queue`, `/queue/messages` or `/queue/messages/id`. */
 export function identify(path: string): Result<QueueAddress> {
-  const [queue = "", segment = "", message = "", ...rest] = withoutLastSlash(path).split("/");
+  const [queue = "", segment = "", message = "", ...rest] = path.replace(/\/$/, "").split("/");
   if (queue === "" && segment === "") return ok({ resource: "service", queue, message });
-  const named = checkQueueName(queue);
+  const named = checkResourceName(queue);
   if (!named.ok) return named;
   if (segment === "") return ok({ resource: "queue", queue, message });
   if (segment.toLowerCase() !== messagesSegment || rest.length > 0) return fail("InvalidUri");
   if (message === "") return ok({ resource: "messages", queue, message });
-  return ok({ resource: "message", queue, message: parseMessageId(message) ?? "" });
-}
-
-function withoutLastSlash(path: string): string {
-  return path.endsWith("/") ? path.slice(0, -1) : path;
+  return ok({ resource: "message", queue, message: parseGuid(message) ?? "" });
 }
 
 export function signedName({ queue }: QueueAddress): SignedName {

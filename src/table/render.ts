@@ -9,47 +9,26 @@ import {
   type TextBody,
 } from "./json/documents.ts";
 import type { Row, RenderOptions } from "./json/write-entity.ts";
-import type { MetadataLevel, Representation } from "./representation.ts";
 
-/** Options without the metadata level, which only JSON has. */
-type BodyOptions = Omit<RenderOptions, "level">;
+/** The bodies of responses with entities or tables, in the format of the options. The
+ *  operations of the Table service call these functions. */
 
-export function renderEntity(
-  row: Row,
-  chosen: Representation,
-  options: BodyOptions,
-): TextBody | BytesBody {
-  if (chosen.kind === "atom") return atomEntity(row, options);
-  return entityDocument(row, withLevel(options, chosen.level));
+export function renderEntity(row: Row, options: RenderOptions): TextBody | BytesBody {
+  const isAtom = options.format === "atom";
+  return isAtom ? atomEntity(row, options) : entityDocument(row, options);
 }
 
-export function renderEntities(
-  rows: readonly Row[],
-  chosen: Representation,
-  options: BodyOptions,
-): PiecesBody {
-  if (chosen.kind === "atom") return atomEntities(rows, options);
-  return entitiesDocument(rows, withLevel(options, chosen.level));
+export function renderEntities(rows: readonly Row[], options: RenderOptions): PiecesBody {
+  const isAtom = options.format === "atom";
+  return isAtom ? atomEntities(rows, options) : entitiesDocument(rows, options);
 }
 
-/** Without a spread: it costs a measurable part of reading one entity. */
-function withLevel(
-  { table, account, endpoint, select }: BodyOptions,
-  level: MetadataLevel,
-): RenderOptions {
-  return { level, table, account, endpoint, select };
+export function renderTable(name: string, options: RenderOptions): TextBody {
+  const isAtom = options.format === "atom";
+  return isAtom ? atomTable(name, options) : tableDocument(name, options);
 }
 
-export function renderTable(name: string, chosen: Representation, options: BodyOptions): TextBody {
-  if (chosen.kind === "atom") return atomTable(name, options);
-  return tableDocument(name, { ...options, level: chosen.level });
-}
-
-export function renderTables(
-  names: readonly string[],
-  chosen: Representation,
-  options: BodyOptions,
-): PiecesBody {
-  if (chosen.kind === "atom") return atomTables(names, options);
-  return tablesDocument(names, { ...options, level: chosen.level });
+export function renderTables(names: readonly string[], options: RenderOptions): PiecesBody {
+  const isAtom = options.format === "atom";
+  return isAtom ? atomTables(names, options) : tablesDocument(names, options);
 }

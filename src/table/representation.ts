@@ -4,13 +4,9 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import { invalidHeader } from "../protocol/faults.ts";
 
 export type MetadataLevel = "nometadata" | "minimalmetadata" | "fullmetadata";
-export type Representation = { readonly kind: "json"; readonly level: MetadataLevel } | Atom;
-interface Atom {
-  readonly kind: "atom";
-}
+/** The format of a response: Atom, or JSON with a level of metadata. */
+export type Representation = MetadataLevel | "atom";
 
-const atom: Atom = { kind: "atom" };
-const minimal: Representation = { kind: "json", level: "minimalmetadata" };
 const jsonSince = "2013-08-15";
 const atomUntil = "2015-12-11";
 const acceptTypesMax = 32;
@@ -54,13 +50,12 @@ function parseMediaType(type: string, parameters: string, version: string): Resu
       if (version < jsonSince) return fail("JsonFormatNotSupported");
       const level = /odata=(\w+)/.exec(parameters)?.[1] ?? "minimalmetadata";
       if (!isLevel(level)) return fail("MediaTypeNotSupported");
-      return ok({ kind: "json", level });
+      return ok(level);
     }
     case "atom":
     case "application/atom+xml":
-      return version < atomUntil ? ok(atom) : fail("AtomFormatNotSupported");
+      return version < atomUntil ? ok("atom") : fail("AtomFormatNotSupported");
     case "application/xml":
-      return version < atomUntil ? ok(atom) : ok(minimal);
     case "application/*":
     case "*/*":
       return ok(defaultFor(version));
@@ -74,11 +69,11 @@ function isLevel(level: string): level is MetadataLevel {
 }
 
 function defaultFor(version: string): Representation {
-  return version < atomUntil ? atom : minimal;
+  return version < atomUntil ? "atom" : "minimalmetadata";
 }
 
 /** Content-Type of a JSON response with this metadata level. */
-export function jsonType(level: MetadataLevel): string {
+export function jsonType(level: Representation): string {
   return `application/json;odata=${level};streaming=true;charset=utf-8`;
 }
 

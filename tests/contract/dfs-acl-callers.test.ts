@@ -282,7 +282,13 @@ describe("the user who acts with a user delegation SAS", () => {
   const sas = (agent: { objectId: string; isAuthorised: boolean } | undefined): Principal => ({
     kind: "delegation-sas",
     version: "2023-11-03",
-    resource: { service: "blob", kind: "container", name: "fff", path: undefined, snapshotOrVersion: "" },
+    resource: {
+      service: "blob",
+      kind: "container",
+      name: "fff",
+      path: undefined,
+      snapshotOrVersion: "",
+    },
     permissions: "racwdlmeop",
     encryptionScope: undefined,
     overrides: undefined,

@@ -124,7 +124,13 @@ describe("a signature of a delegation key", () => {
   const signed: Principal = {
     kind: "delegation-sas",
     version: "2023-11-03",
-    resource: { service: "blob", kind: "container", name: "one", path: undefined, snapshotOrVersion: "" },
+    resource: {
+      service: "blob",
+      kind: "container",
+      name: "one",
+      path: undefined,
+      snapshotOrVersion: "",
+    },
     permissions: "rw",
     encryptionScope: undefined,
     overrides: undefined,

@@ -16,7 +16,13 @@ function signedFor(agent?: SasAgent): DelegationSasPrincipal {
   return {
     kind: "delegation-sas",
     version: "2023-11-03",
-    resource: { service: "blob", kind: "container", name: "fff", path: undefined, snapshotOrVersion: "" },
+    resource: {
+      service: "blob",
+      kind: "container",
+      name: "fff",
+      path: undefined,
+      snapshotOrVersion: "",
+    },
     permissions: "racwdlmeop",
     encryptionScope: undefined,
     overrides: undefined,

@@ -1,6 +1,5 @@
 import { faultStatus, type ConditionName, type Fault } from "../../protocol/faults.ts";
-import type { LeaseAction } from "../../protocol/lease-action.ts";
-import type { Lease, LeaseKind } from "../../protocol/lease.ts";
+import type { LeaseAction, Lease, LeaseKind } from "../../protocol/lease.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { Service, SignedName } from "../../operation/service.ts";

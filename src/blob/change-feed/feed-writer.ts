@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 
 import { readAccount, type AccountRecord } from "../../account/account-record.ts";
 import { isOfFile, readEvents, type LoggedEvent } from "../../account/event-log.ts";
-import { ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { fileTimeStart, ticksPerDay, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import {
   emptyContent,
   inlinePartBytesMax,
@@ -263,8 +263,8 @@ async function create(blobsOfFeed: FeedBlobs): Promise<FeedState> {
   return noState;
 }
 
-/** 1601-01-01: the segment with which Azure begins every change feed. */
-const placeholderSegment: Ticks = 504_911_232_000_000_000n;
+/** The segment with which Azure begins every change feed. */
+const placeholderSegment = fileTimeStart;
 
 async function finalise(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedState> {
   const { segment } = state;

@@ -1,7 +1,7 @@
 import { metadata, breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
 import { propertiesChange, propertiesRead, type Route } from "../../operation/operation.ts";
 import { accountScope } from "../../protocol/encryption.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
+import { leaseHeaderNames, leaseHeaders, leaseReply } from "../../protocol/lease.ts";
 import { operation } from "../resources.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import {
@@ -11,7 +11,6 @@ import {
 } from "../../account/access-policies.ts";
 import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
-import { leaseReply } from "../../protocol/lease-action.ts";
 
 /** Operations on properties of a container: metadata, access policies, lease. */
 

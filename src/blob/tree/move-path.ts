@@ -11,8 +11,7 @@ import {
 import { dropUpload, retentionDays, softDelete } from "../shared/overwrite.ts";
 import { splitPath } from "./find-path.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { ticksMax, type Ticks } from "../../base/ticks.ts";
-import { fileTimeStart } from "../../protocol/deleted-version.ts";
+import { fileTimeStart, ticksMax, type Ticks } from "../../base/ticks.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 
 /** Moving and deleting paths of hierarchical accounts, for rename, delete and undelete. */

@@ -22,7 +22,7 @@ import { parseHttpDate } from "../../base/dates.ts";
 import { periodJob, put } from "../../operation/effects.ts";
 import { ticksMax, ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 import type { Route } from "../../operation/operation.ts";
-import { leaseReply } from "../../protocol/lease-action.ts";
+import { leaseReply } from "../../protocol/lease.ts";
 
 /** Operations that change properties of a blob but not its bytes: headers, metadata, expiry,
  *  lease. */

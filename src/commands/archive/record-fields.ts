@@ -4,10 +4,10 @@ import type { KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable, Table } from "../../encoding/table.ts";
 import * as file from "../../file/records.ts";
 import { expiries, messages, queues, visibilityIndex } from "../../queue/records.ts";
-import { earliestTicks, edm } from "../../table/edm/edm.ts";
+import { edm } from "../../table/edm/edm.ts";
 import { entities, tables } from "../../table/records.ts";
 import { entityRecord, type EntityRecord } from "../../table/stored/entity-record.ts";
-import { ticksMax } from "../../base/ticks.ts";
+import { fileTimeStart, ticksMax } from "../../base/ticks.ts";
 
 /** What the fields of archived records may contain. Codecs do not know the types of fields, and a
  *  value that no operation writes would fail later reads. */
@@ -299,7 +299,7 @@ const isEntity: Check = (value) => {
     ([name, type, property]) =>
       isText(name) &&
       (typeof property !== "string" || isText(property)) &&
-      (type !== edm.dateTime || between(earliestTicks, ticksMax)(property)),
+      (type !== edm.dateTime || between(fileTimeStart, ticksMax)(property)),
   );
   const again = Buffer.from(entityRecord(etag, properties).bytes);
   return isTime(etag) && areValid && again.equals(stored);

@@ -1,6 +1,6 @@
 import { isConfigurableName } from "../../account/parse-settings.ts";
 import type { ContainerRecord } from "../../blob/records.ts";
-import { checkContainerName, checkQueueName, checkTableName } from "../../protocol/names.ts";
+import { checkContainerName, checkResourceName, checkTableName } from "../../protocol/names.ts";
 import type { Log, Random } from "../../base/world.ts";
 import type { DataStores } from "../../data/data-stores.ts";
 import { AzuriteFolder, holdsAzuriteData } from "./azurite-folder.ts";
@@ -30,7 +30,7 @@ import { entities } from "../../table/records.ts";
 import { entityRecord } from "../../table/stored/entity-record.ts";
 import { ticksMax, ticksPerMillisecond } from "../../base/ticks.ts";
 import { newGuid } from "../../operation/identifiers.ts";
-import { insertMessage } from "../../queue/message/message-effects.ts";
+import { insertMessage } from "../../queue/message/stored-messages.ts";
 import { messageIdTicksMin, newMessageId } from "../../queue/message/message-id.ts";
 import { splitPath } from "../../blob/tree/find-path.ts";
 import { blobRecordOf, blobTypeOf, contentLengthOf, snapshotOf } from "./blob-document.ts";
@@ -127,7 +127,7 @@ async function stageQueues({ folder, staged, counts }: ImportContext): Promise<v
   const all = folder.documents("queue", (name) => name === "$QUEUES_COLLECTION$");
   for await (const { fields } of all) {
     const { account, name } = namesIn(fields, "accountName", "name");
-    refuseInvalid("queue", name, checkQueueName(name).ok);
+    refuseInvalid("queue", name, checkResourceName(name).ok);
     const metadata = metadataOf(fields["metadata"]);
     const record = { id: staged.newId(), metadata, policies: policiesOf(fields["queueAcl"]) };
     staged.add({ kind: "queue", account, name, record });

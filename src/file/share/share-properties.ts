@@ -8,7 +8,7 @@ import {
   type ShareSnapshotRecord,
 } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
+import { leaseHeaderNames, leaseHeaders, leaseReply } from "../../protocol/lease.ts";
 import {
   defaultTier,
   isPremium,
@@ -28,7 +28,6 @@ import {
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
 import { put } from "../../operation/effects.ts";
-import { leaseReply } from "../../protocol/lease-action.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-share-properties */
 export const getShareProperties = operation({

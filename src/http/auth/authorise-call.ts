@@ -13,7 +13,7 @@ import {
   authoriseCoverage,
   authoriseNamed,
   authoriseReach,
-} from "../../protocol/authorise-named.ts";
+} from "../../protocol/named-resource.ts";
 import type { Address, Operation } from "../../operation/operation.ts";
 import type { AccountSettings } from "../../account/settings.ts";
 import type { Principal } from "../../protocol/principal.ts";
@@ -28,13 +28,14 @@ import {
   rolesAllow,
   type ActionNeed,
   type RoleCaller,
+  type AccessRules,
+  type RoleTarget,
 } from "../../protocol/roles/role.ts";
 import type { HttpService } from "../http-service.ts";
 import type { RequestContext, SelectedRequest } from "../request/request-context.ts";
 import type { WireRequest } from "../wire.ts";
 import type { Permission } from "../../protocol/permission.ts";
 import type { AclCaller, PathAccess } from "../../protocol/posix-access.ts";
-import type { AccessRules, RoleTarget } from "../../protocol/roles/access-rules.ts";
 import { actionNeedOf, overwriteNeed, tagNeed } from "../../protocol/roles/action-need.ts";
 
 const granted = ok(undefined);

@@ -19,7 +19,7 @@ import type { AuthRequest } from "./request.ts";
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
 import type { AccountKeys } from "../../account/settings.ts";
 import { RecentMap } from "../../process/memo.ts";
-import { isWithin, type AddressRange } from "./address-range.ts";
+import { isWithin, type AddressRange } from "./sas-fields.ts";
 
 /** Most difference between the date of a request and the clock of the server. */
 const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;

@@ -1,5 +1,5 @@
 import { authoriseByAcl, authoriseWithRecord } from "../../protocol/authorise.ts";
-import { authoriseCoverage, authoriseReach } from "../../protocol/authorise-named.ts";
+import { authoriseCoverage, authoriseReach } from "../../protocol/named-resource.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { ticksFromUnixMilliseconds } from "../../base/ticks.ts";
-import { bytesOfMessageId, messageIdOfBytes, newMessageId, parseMessageId } from "./message-id.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { bytesOfMessageId, messageIdOfBytes, newMessageId } from "./message-id.ts";
 
 const guid = "11111111-2222-4333-8444-555555555555";
 const earliest = ticksFromUnixMilliseconds(Date.UTC(2020, 0, 1));
@@ -26,6 +27,6 @@ it("ids sort by insertion time, with a resolution of one microsecond", () => {
 });
 
 it("a text that is no GUID is no message id", () => {
-  expect(parseMessageId(guid.toUpperCase())).toBe(guid);
-  expect(parseMessageId(`test-message-${guid}`)).toBeUndefined();
+  expect(parseGuid(guid.toUpperCase())).toBe(guid);
+  expect(parseGuid(`test-message-${guid}`)).toBeUndefined();
 });

@@ -1,4 +1,3 @@
-import { parseGuid } from "../../protocol/guid.ts";
 import { ticksPerMillisecond, ticksToUnixMilliseconds, type Ticks } from "../../base/ticks.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
@@ -24,11 +23,6 @@ export function newMessageId(now: Ticks, randomGuid: string): string {
   const steps = fraction.toString(16).padStart(fractionDigits, "0");
   const time = `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`;
   return `${time}-${versionDigit}${steps}${randomGuid.slice(18)}`;
-}
-
-/** Returns the id in lower case with dashes, the form of stored ids; undefined if it is no GUID. */
-export function parseMessageId(text: string): string | undefined {
-  return parseGuid(text);
 }
 
 const idBytes = 16;

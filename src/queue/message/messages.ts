@@ -1,10 +1,14 @@
-import { noETag, type XmlParser } from "../../operation/operation.ts";
+import type { XmlParser } from "../../operation/operation.ts";
 import { ticksFromSeconds, ticksMax, wholeSeconds, type Ticks } from "../../base/ticks.ts";
-import { operation } from "../resources.ts";
-import { insertMessage, updateVisibility, removeMessage } from "./message-effects.ts";
+import { queueDefaults, operation } from "../resources.ts";
+import {
+  insertMessage,
+  updateVisibility,
+  removeMessage,
+  readQueueHead,
+} from "./stored-messages.ts";
 import { newMessageId, checkPopReceipt, popReceiptOf } from "./message-id.ts";
 import { renderPutResponse, renderGetResponse, renderPeekResponse } from "./message-xml.ts";
-import { readQueueHead } from "./queue-head.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import {
   outOfRangeQuery,
@@ -148,15 +152,13 @@ const parseMessageUpdate: XmlParser<string | undefined> = (root) =>
 
 /** learn.microsoft.com/rest/api/storageservices/put-message */
 export const putMessage = operation({
+  ...queueDefaults,
   name: "Put Message",
   ids: ["Messages_Enqueue"],
   route: { method: "POST", resource: "messages" },
-  since: "2009-09-19",
   params: { lifetime },
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseNewMessage },
   permission: { letters: "a", resourceType: "o" },
-  target: "must-exist",
-  ...noETag,
   effect: "writes",
   success: { status: 201, headers: [] },
   decide: ({ target, input, now, newGuid }) => {
@@ -186,14 +188,12 @@ function expiryOf(now: Ticks, timeToLiveSeconds: number): Ticks {
  *  expired messages that it had to skip.
  *  learn.microsoft.com/rest/api/storageservices/get-messages */
 export const getMessages = operation({
+  ...queueDefaults,
   name: "Get Messages",
   ids: ["Messages_Dequeue"],
   route: { method: "GET", resource: "messages" },
-  since: "2009-09-19",
   params: { count: messageCount, visibilitySeconds: getVisibilityTimeout },
   permission: { letters: "p", resourceType: "o" },
-  target: "must-exist",
-  ...noETag,
   effect: "writes",
   mayUseReserve: true,
   runInBatch: true,
@@ -225,14 +225,12 @@ export const getMessages = operation({
 
 /** learn.microsoft.com/rest/api/storageservices/peek-messages */
 export const peekMessages = operation({
+  ...queueDefaults,
   name: "Peek Messages",
   ids: ["Messages_Peek"],
   route: { method: "GET", resource: "messages", query: { peekonly: "true" } },
-  since: "2009-09-19",
   params: { count: messageCount },
   permission: { letters: "r", resourceType: "o" },
-  target: "must-exist",
-  ...noETag,
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
@@ -245,6 +243,7 @@ export const peekMessages = operation({
 /** Changes when a message becomes visible again and, with a body, its text.
  *  learn.microsoft.com/rest/api/storageservices/update-message */
 export const updateMessage = operation({
+  ...queueDefaults,
   name: "Update Message",
   ids: ["MessageId_Update"],
   route: { method: "PUT", resource: "message" },
@@ -253,7 +252,6 @@ export const updateMessage = operation({
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseMessageUpdate },
   permission: { letters: "u", resourceType: "o" },
   target: "optional",
-  ...noETag,
   effect: "writes",
   success: { status: 204, headers: ["x-ms-popreceipt", "x-ms-time-next-visible"] },
   decide: ({ target, scope, address, input, now }) => {
@@ -285,16 +283,15 @@ export const updateMessage = operation({
 /** Removes a message if the pop receipt is its latest one.
  *  learn.microsoft.com/rest/api/storageservices/delete-message2 */
 export const deleteMessage = operation({
+  ...queueDefaults,
   name: "Delete Message",
   ids: ["MessageId_Delete"],
   route: { method: "DELETE", resource: "message" },
-  since: "2009-09-19",
   params: { popReceipt },
   permission: { letters: "p", resourceType: "o" },
   // Not `must-exist`: a malformed pop receipt is reported before a missing message
   // (`checkPopReceipt`).
   target: "optional",
-  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },
@@ -309,13 +306,11 @@ export const deleteMessage = operation({
  *  reclaim job removes the records under the old id.
  *  learn.microsoft.com/rest/api/storageservices/clear-messages */
 export const clearMessages = operation({
+  ...queueDefaults,
   name: "Clear Messages",
   ids: ["Messages_Clear"],
   route: { method: "DELETE", resource: "messages" },
-  since: "2009-09-19",
   permission: { letters: "d", resourceType: "o", sas: "account-only" },
-  target: "must-exist",
-  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },

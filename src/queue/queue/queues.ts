@@ -1,21 +1,19 @@
 import { declareListing, scanNames } from "../../account/declare-listing.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
 import { element, metadataElement, textElement } from "../../encoding/xml-writer.ts";
 import { queues, messageCount } from "../records.ts";
 import { metadata } from "../../operation/common-params.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
-import { noETag } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
-import { operation } from "../resources.ts";
+import { queueDefaults, operation } from "../resources.ts";
 import {
   accessPoliciesBytesMax,
   accessPoliciesWithin,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { xmlBody } from "../../encoding/xml-body.ts";
 import { reserveName } from "../../account/deleted-names.ts";
 import { reclaimOwned } from "../../operation/effects.ts";
-import { readAllVisibility } from "../message/queue-head.ts";
-import { removeMessage } from "../message/message-effects.ts";
+import { readAllVisibility, removeMessage } from "../message/stored-messages.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/list-queues1 */
 export const listQueues = declareListing({
@@ -39,14 +37,13 @@ export const listQueues = declareListing({
 /** Succeeds with 204 if the queue exists with the same metadata.
  *  learn.microsoft.com/rest/api/storageservices/create-queue4 */
 export const createQueue = operation({
+  ...queueDefaults,
   name: "Create Queue",
   ids: ["Queue_Create"],
   route: { method: "PUT", resource: "queue" },
-  since: "2009-09-19",
   params: { metadata },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   target: "may-exist",
-  ...noETag,
   effect: "writes",
   success: { status: 201, headers: [] },
   decide: ({ target, input, newId }) => {
@@ -70,13 +67,11 @@ const query = { comp: "metadata" };
 /** The message count includes invisible messages and expired ones that are not yet removed.
  *  learn.microsoft.com/rest/api/storageservices/get-queue-metadata */
 export const getQueueMetadata = operation({
+  ...queueDefaults,
   name: "Get Queue Metadata",
   ids: ["Queue_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "queue", query },
-  since: "2009-09-19",
   permission: { letters: "r", resourceType: "c" },
-  target: "must-exist",
-  ...noETag,
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control", "x-ms-approximate-messages-count"] },
   reads: (view, { target }) => view.count(messageCount.key(target.id)),
@@ -88,14 +83,12 @@ export const getQueueMetadata = operation({
 
 /** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
 export const setQueueMetadata = operation({
+  ...queueDefaults,
   name: "Set Queue Metadata",
   ids: ["Queue_SetMetadata"],
   route: { method: "PUT", resource: "queue", query },
-  since: "2009-09-19",
   params: { metadata },
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
-  ...noETag,
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
@@ -106,13 +99,12 @@ const parseQueuePolicies = accessPoliciesWithin("raup");
 
 /** learn.microsoft.com/rest/api/storageservices/get-queue-acl */
 export const getQueueAcl = operation({
+  ...queueDefaults,
   name: "Get Queue ACL",
   ids: ["Queue_GetAccessPolicy"],
   route: { method: ["GET", "HEAD"], resource: "queue", query: { comp: "acl" } },
   since: "2012-02-12",
   permission: { resourceType: "c", sas: "none" },
-  target: "must-exist",
-  ...noETag,
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control"] },
   decide: ({ target }) => ({
@@ -124,14 +116,13 @@ export const getQueueAcl = operation({
 /** Replaces all stored access policies.
  *  learn.microsoft.com/rest/api/storageservices/set-queue-acl */
 export const setQueueAcl = operation({
+  ...queueDefaults,
   name: "Set Queue ACL",
   ids: ["Queue_SetAccessPolicy"],
   route: { method: "PUT", resource: "queue", query: { comp: "acl" } },
   since: "2012-02-12",
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseQueuePolicies },
   permission: { resourceType: "c", sas: "none" },
-  target: "must-exist",
-  ...noETag,
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
@@ -145,13 +136,11 @@ const messagesRemovedAtOnceMax = 500;
  *  keyed by the id of their queue, so a new queue never shows those that a job has yet to remove.
  *  learn.microsoft.com/rest/api/storageservices/delete-queue3 */
 export const deleteQueue = operation({
+  ...queueDefaults,
   name: "Delete Queue",
   ids: ["Queue_Delete"],
   route: { method: "DELETE", resource: "queue" },
-  since: "2009-09-19",
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
-  target: "must-exist",
-  ...noETag,
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: [] },

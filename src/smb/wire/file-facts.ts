@@ -1,5 +1,5 @@
 import type { Writer } from "./writer.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import { fileTimeStart, type Ticks } from "../../base/ticks.ts";
 
 /** Times (as FILETIME), sizes (in bytes) and attributes of a file, as the responses to CREATE and
  *  CLOSE and several information classes contain them. */
@@ -32,13 +32,10 @@ export function writeFacts(writer: Writer, facts: FileFacts): Writer {
   return writeTimes(writer, facts).u64(facts.allocated).u64(facts.size).u32(facts.attributes);
 }
 
-/** FILETIME counts 100 ns from 1601, `Ticks` from the year 1. */
-const fileTimeEpochTicks = 504_911_232_000_000_000n;
-
 export function fileTimeOf(ticks: Ticks): bigint {
-  return ticks <= fileTimeEpochTicks ? 0n : ticks - fileTimeEpochTicks;
+  return ticks <= fileTimeStart ? 0n : ticks - fileTimeStart;
 }
 
 export function ticksOfFileTime(fileTime: bigint): Ticks {
-  return fileTime + fileTimeEpochTicks;
+  return fileTime + fileTimeStart;
 }

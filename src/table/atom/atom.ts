@@ -53,8 +53,6 @@ function parseAtomValue(
   return parseValue(type, type === edm.string ? text : text.trim()) ?? "malformed";
 }
 
-type AtomOptions = Omit<RenderOptions, "level">;
-
 const dataServicesNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices";
 const namespaces = {
   "xmlns:d": dataServicesNamespace,
@@ -64,20 +62,20 @@ const namespaces = {
 
 /** Renders an entity as an Atom entry. Atom is the only format of versions before 2013-08-15.
  *  learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations */
-export function atomEntity(row: Row, options: AtomOptions): TextBody {
+export function atomEntity(row: Row, options: RenderOptions): TextBody {
   return document(entityEntry(row, options, namespaces));
 }
 
-export function atomEntities(rows: readonly Row[], options: AtomOptions): PiecesBody {
+export function atomEntities(rows: readonly Row[], options: RenderOptions): PiecesBody {
   const entries = rendered(rows, (row) => entityEntry(row, options, {}));
   return feed(options.table, options.endpoint, entries);
 }
 
-export function atomTable(name: string, options: AtomOptions): TextBody {
+export function atomTable(name: string, options: RenderOptions): TextBody {
   return document(tableEntry(name, options, namespaces));
 }
 
-export function atomTables(names: readonly string[], options: AtomOptions): PiecesBody {
+export function atomTables(names: readonly string[], options: RenderOptions): PiecesBody {
   const entries = rendered(names, (name) => tableEntry(name, options, {}));
   return feed("Tables", options.endpoint, entries);
 }
@@ -100,7 +98,7 @@ function feed(name: string, endpoint: string, entries: Iterable<string>): Pieces
 
 function entityEntry(
   row: Row,
-  options: AtomOptions,
+  options: RenderOptions,
   names: Readonly<Record<string, string>>,
 ): string {
   const { table, account, endpoint, select } = options;
@@ -124,7 +122,7 @@ function entityEntry(
 
 function tableEntry(
   name: string,
-  options: AtomOptions,
+  options: RenderOptions,
   names: Readonly<Record<string, string>>,
 ): string {
   const { account, endpoint } = options;

@@ -1,4 +1,4 @@
-import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { fileTimeStart, ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { memo } from "../../process/memo.ts";
 import { formatIso, parseIso } from "../../base/dates.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -48,8 +48,6 @@ export function edmTypeOf(name: string): EdmType | undefined {
   return index < 0 ? undefined : (index as EdmType);
 }
 
-/** 1601-01-01, the earliest DateTime of the service. */
-export const earliestTicks: Ticks = 504_911_232_000_000_000n;
 const int32Min = -2_147_483_648;
 const int32Max = 2_147_483_647;
 const int64Min = -(2n ** 63n);
@@ -236,6 +234,6 @@ export function parseDouble(text: string): TypedValue | undefined {
 
 function parseDateTimeValue(text: string): TypedValue | undefined {
   const value = parseDateTime(text);
-  if (value === undefined || value < earliestTicks) return undefined;
+  if (value === undefined || value < fileTimeStart) return undefined;
   return { type: edm.dateTime, value };
 }

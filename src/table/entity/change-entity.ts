@@ -219,8 +219,9 @@ export const insertEntity = operation({
     };
     const headers = [odataHeaders, ownHeaders];
     if (isWithoutBody) return { status: 204, put: record, headers };
-    const options = { table, account, endpoint, select: undefined };
-    const body = renderEntity({ ...keys, record }, input.representation, options);
+    const { representation: format } = input;
+    const options = { format, table, account, endpoint, select: undefined };
+    const body = renderEntity({ ...keys, record }, options);
     return { put: record, headers, body };
   },
 });

@@ -1,7 +1,7 @@
 import { once } from "../../process/memo.ts";
 import { copyBytes } from "../../process/bytes.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
-import { jsonType, type MetadataLevel } from "../representation.ts";
+import { jsonType, type Representation } from "../representation.ts";
 import { writeEntity, type Row, type RenderOptions } from "./write-entity.ts";
 
 export interface TextBody {
@@ -26,12 +26,12 @@ const reusedText = once(() => new TextBytes());
 export function entityDocument(row: Row, options: RenderOptions): BytesBody {
   const metadata = metadataMember(options, `${options.table}/@Element`);
   const bytes = copyBytes(writeToBuffer(row, options, metadata).bytes());
-  return { type: jsonType(options.level), bytes };
+  return { type: jsonType(options.format), bytes };
 }
 
 /** The JSON body of a page of entities, in pieces that are rendered while it is sent. */
 export function entitiesDocument(rows: readonly Row[], options: RenderOptions): PiecesBody {
-  return { type: jsonType(options.level), pieces: entityPieces(rows, options) };
+  return { type: jsonType(options.format), pieces: entityPieces(rows, options) };
 }
 
 /** Each piece is valid until the next one. */
@@ -41,7 +41,7 @@ function* entityPieces(
 ): Generator<string | Uint8Array> {
   const metadata = metadataMember(options, options.table);
   yield `{${metadata}${metadata === "" ? "" : ","}"value":[`;
-  const cacheKey = options.select === undefined ? cacheKeys[options.level] : undefined;
+  const cacheKey = options.select === undefined ? cacheKeys[options.format] : undefined;
   for (let index = 0; index < rows.length; index += 1) {
     if (index > 0) yield ",";
     const row = rows[index]!;
@@ -57,7 +57,7 @@ function* entityPieces(
 
 /** Cache keys of the metadata levels whose JSON depends on the entity alone. Full metadata contains
  *  links with the server's address and is not cached. */
-const cacheKeys: Partial<Record<MetadataLevel, number>> = {
+const cacheKeys: Partial<Record<Representation, number>> = {
   nometadata: 1,
   minimalmetadata: 2,
 };
@@ -74,12 +74,12 @@ function writeToBuffer(row: Row, options: RenderOptions, first = ""): TextBytes 
 export function tableDocument(name: string, options: RenderOptions): TextBody {
   const metadata = metadataMember(options, "Tables/@Element");
   const text = `{${join(metadata, tableMembers(name, options))}}`;
-  return { type: jsonType(options.level), text };
+  return { type: jsonType(options.format), text };
 }
 
 /** The JSON body of a page of tables. */
 export function tablesDocument(names: readonly string[], options: RenderOptions): PiecesBody {
-  return { type: jsonType(options.level), pieces: tablePieces(names, options) };
+  return { type: jsonType(options.format), pieces: tablePieces(names, options) };
 }
 
 function* tablePieces(names: readonly string[], options: RenderOptions): Generator<string> {
@@ -90,7 +90,7 @@ function* tablePieces(names: readonly string[], options: RenderOptions): Generat
   yield "]}";
 }
 
-function tableMembers(name: string, { level, account, endpoint }: RenderOptions): string {
+function tableMembers(name: string, { format: level, account, endpoint }: RenderOptions): string {
   const nameMember = `"TableName":${JSON.stringify(name)}`;
   if (level !== "fullmetadata") return nameMember;
   const path = `Tables('${name}')`;
@@ -101,7 +101,7 @@ function tableMembers(name: string, { level, account, endpoint }: RenderOptions)
   );
 }
 
-function metadataMember({ level, endpoint, select }: RenderOptions, what: string): string {
+function metadataMember({ format: level, endpoint, select }: RenderOptions, what: string): string {
   if (level === "nometadata") return "";
   const selected = select === undefined ? "" : `&$select=${select.join(",")}`;
   return `"odata.metadata":${JSON.stringify(`${endpoint}/$metadata#${what}${selected}`)}`;

@@ -6,7 +6,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { formatDateTime, edm, edmNames, type EdmType, type EdmValue } from "../edm/edm.ts";
 import { formatEntityETag } from "../key-text.ts";
 import { entityPath } from "../path.ts";
-import type { MetadataLevel } from "../representation.ts";
+import type { Representation } from "../representation.ts";
 import { reusedCursor, type EntityRecord, type PropertyCursor } from "../stored/entity-record.ts";
 
 /** An entity with its keys, ready to be rendered. */
@@ -18,7 +18,8 @@ export interface Row extends EntityKeys {
 }
 
 export interface RenderOptions {
-  readonly level: MetadataLevel;
+  /** A level of metadata: the functions that write JSON are not called for Atom. */
+  readonly format: Representation;
   /** The table in the spelling it was created with. */
   readonly table: string;
   readonly account: string;
@@ -31,7 +32,7 @@ export interface RenderOptions {
 /** Writes an entity as a JSON object: the members in `first`, links, keys, Timestamp, properties. A
  *  type annotation precedes its property. The order is the service's (recorded). */
 export function writeEntity(out: TextBytes, row: Row, options: RenderOptions, first = ""): void {
-  const { select, level } = options;
+  const { select, format: level } = options;
   const links = linkMembers(row, options);
   const leading = first === "" || links === "" ? first + links : `${first},${links}`;
   if (select === undefined) {
@@ -56,7 +57,7 @@ const closingBrace = 0x7d;
 const quoteMark = 0x22;
 const timestampType = '"Timestamp@odata.type":"Edm.DateTime",';
 
-function linkMembers(row: Row, { level, table, account, endpoint }: RenderOptions): string {
+function linkMembers(row: Row, { format: level, table, account, endpoint }: RenderOptions): string {
   if (level === "nometadata") return "";
   const etag = `"odata.etag":${JSON.stringify(formatEntityETag(row.record.etag))}`;
   if (level === "minimalmetadata") return etag;
@@ -68,7 +69,7 @@ function linkMembers(row: Row, { level, table, account, endpoint }: RenderOption
   );
 }
 
-function selectedMember(row: Row, name: string, level: MetadataLevel): string {
+function selectedMember(row: Row, name: string, level: Representation): string {
   if (name === "PartitionKey") return `"PartitionKey":${JSON.stringify(row.partitionKey)}`;
   if (name === "RowKey") return `"RowKey":${JSON.stringify(row.rowKey)}`;
   if (name === "Timestamp") return timestamp(row.record.etag, level);
@@ -81,13 +82,13 @@ function selectedMember(row: Row, name: string, level: MetadataLevel): string {
   return `${quotedName.slice(0, -1)}@odata.type":"${edmNames[type]}",${text}`;
 }
 
-function timestamp(etag: Ticks, level: MetadataLevel): string {
+function timestamp(etag: Ticks, level: Representation): string {
   const type = level === "fullmetadata" ? timestampType : "";
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
 /** Copies names and texts from the stored bytes. Names are identifiers and need no escapes. */
-function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: MetadataLevel): void {
+function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Representation): void {
   const cursor = reusedCursor();
   cursor.start(bytes);
   while (cursor.next()) {

@@ -104,10 +104,11 @@ export const getEntity = operation({
   success: { status: 200, headers: odataHeaderNames },
   decide: ({ address, scope, target, input, account, endpoint }) => {
     const { partitionKey, rowKey } = keysOf(address);
-    const { representation: chosen, select: names } = input;
-    const options = { table: scope.table.name, account, endpoint, select: names };
+    const { representation: format, select: names } = input;
+    const { name: table } = scope.table;
+    const options = { format, table, account, endpoint, select: names };
     const row = { partitionKey, rowKey, record: target };
-    return { headers: odataHeaders, body: renderEntity(row, chosen, options) };
+    return { headers: odataHeaders, body: renderEntity(row, options) };
   },
 });
 
@@ -142,19 +143,15 @@ export const queryEntities = operation({
   decide: ({ address, scope, readResult, input, account, endpoint }) => {
     if (address.isBelowTable === true) return fail("NotImplemented");
     const { name: table } = scope.table;
-    const { select: names } = input;
+    const { representation: format, select: names } = input;
+    const options = { format, table, account, endpoint, select: names };
     const next = readResult.next && {
       "x-ms-continuation-NextPartitionKey": formatToken(readResult.next.partitionKey),
       "x-ms-continuation-NextRowKey": formatToken(readResult.next.rowKey),
     };
     return {
       headers: { ...odataHeaders, ...next },
-      body: renderEntities(readResult.rows, input.representation, {
-        table,
-        account,
-        endpoint,
-        select: names,
-      }),
+      body: renderEntities(readResult.rows, options),
     };
   },
 });

@@ -28,10 +28,10 @@ const properties = fc.uniqueArray(property, { selector: ([own]) => own, maxLengt
 
 const place = { table: "t", account: "a", endpoint: "http://h/a", select: undefined };
 
-function written(stored: readonly Property[], level: RenderOptions["level"]): string {
+function written(stored: readonly Property[], format: RenderOptions["format"]): string {
   const out = new TextBytes();
   const record = entityRecord(etag, stored);
-  writeEntity(out, { partitionKey: "p", rowKey: 'r"', record }, { ...place, level });
+  writeEntity(out, { partitionKey: "p", rowKey: 'r"', record }, { ...place, format });
   return Buffer.from(out.bytes()).toString("utf8");
 }
 

@@ -81,8 +81,9 @@ export const createTable = operation({
     if (preference === "return-no-content") {
       return { status: 204, put, headers: { ...headers, DataServiceId: location } };
     }
-    const options = { table: name, account, endpoint, select: undefined };
-    return { put, headers, body: renderTable(name, input.representation, options) };
+    const { representation: format } = input;
+    const options = { format, table: name, account, endpoint, select: undefined };
+    return { put, headers, body: renderTable(name, options) };
   },
 });
 
@@ -106,13 +107,14 @@ export const queryTables = operation({
       from: input.nextTable,
     }),
   decide: ({ readResult: { names, next }, input, account, endpoint }) => {
-    const options = { table: "", account, endpoint, select: undefined };
+    const { representation: format } = input;
+    const options = { format, table: "", account, endpoint, select: undefined };
     return {
       headers: {
         ...odataHeaders,
         "x-ms-continuation-NextTableName": next === undefined ? undefined : formatToken(next),
       },
-      body: renderTables(names, input.representation, options),
+      body: renderTables(names, options),
     };
   },
 });
@@ -129,15 +131,11 @@ export const getTable = operation({
   ...noETag,
   effect: "reads",
   success: { status: 200, headers: odataHeaderNames },
-  decide: ({ target: { name }, input, account, endpoint }) => ({
-    headers: odataHeaders,
-    body: renderTable(name, input.representation, {
-      table: name,
-      account,
-      endpoint,
-      select: undefined,
-    }),
-  }),
+  decide: ({ target: { name: table }, input, account, endpoint }) => {
+    const { representation: format } = input;
+    const options = { format, table, account, endpoint, select: undefined };
+    return { headers: odataHeaders, body: renderTable(table, options) };
+  },
 });
 
 interface Selection {

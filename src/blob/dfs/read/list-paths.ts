@@ -2,7 +2,7 @@ import { encodeBase64 } from "../../../base/base64.ts";
 import { bareETag } from "../../../protocol/conditions.ts";
 import { formatHttpDate } from "../../../base/dates.ts";
 import { laterKey, successor } from "../../../encoding/keys.ts";
-import type { Ticks } from "../../../base/ticks.ts";
+import { fileTimeStart, type Ticks } from "../../../base/ticks.ts";
 import { largeListing } from "../../../operation/operation.ts";
 import type { RecordView } from "../../../operation/view.ts";
 import { boolean, query, required, text } from "../../../protocol/params.ts";
@@ -189,9 +189,6 @@ async function listTree(
   });
   return { paths: listed, next };
 }
-
-/** 1601-01-01, the start of Windows file times. */
-const fileTimeStart = 504_911_232_000_000_000n;
 
 function fileTime(time: Ticks): string {
   return String(time - fileTimeStart);

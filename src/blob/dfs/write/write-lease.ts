@@ -1,7 +1,5 @@
 import { invalidHeader, missingHeader } from "../../../protocol/faults.ts";
-import { applyLeaseAction } from "../../../protocol/lease-action.ts";
-import { startLease } from "../../../protocol/lease.ts";
-import type { Lease } from "../../../protocol/lease.ts";
+import { applyLeaseAction, startLease, type Lease } from "../../../protocol/lease.ts";
 import type { Param } from "../../../protocol/params.ts";
 import { ok } from "../../../protocol/result.ts";
 import type { Result } from "../../../protocol/result.ts";

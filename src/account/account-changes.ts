@@ -66,7 +66,7 @@ const keyBytes = 64;
  *  more. */
 const newNamePattern = /^[a-z0-9]{3,24}$/;
 
-export interface NewAccount {
+interface NewAccount {
   readonly name: string;
   /** Undefined: two random keys. */
   readonly keys?: AccountKeys | undefined;
@@ -102,7 +102,7 @@ export function createAccount(
 }
 
 /** Deletes an account that is empty, or any account with `force`. Reclaim jobs remove its data. */
-export function deleteAccount(
+function deleteAccount(
   { store, random, services, hasData }: AccountChangeParts,
   name: string,
   { force }: { readonly force: boolean },
@@ -124,7 +124,7 @@ export function deleteAccount(
   });
 }
 
-export interface KeyRotation {
+interface KeyRotation {
   readonly name: string;
   readonly number: 1 | 2;
   /** Undefined: a random key. */
@@ -132,7 +132,7 @@ export interface KeyRotation {
 }
 
 /** Replaces one key. Requests that were authenticated with the old one fail at their commit. */
-export function rotateKey(
+function rotateKey(
   parts: AccountChangeParts,
   { name, number, key = newKey(parts.random) }: KeyRotation,
 ): Promise<AccountChangeResult> {
@@ -148,7 +148,7 @@ export function rotateKey(
 }
 
 /** Changes settings; null returns a setting to its default. */
-export function changeSettings(
+function changeSettings(
   parts: AccountChangeParts,
   name: string,
   changes: Readonly<Record<string, unknown>>,
@@ -211,7 +211,7 @@ export function findNameProblem(name: string): Fault | undefined {
   return refuse("InvalidInput", `"${name}": a name is 3 to 24 lower-case letters and digits`);
 }
 
-/** Revision and number of all stored accounts; the revision is undefined if none was ever stored. */
+/** Number of stored accounts, and the revision of their last change; undefined: none ever was. */
 interface State {
   readonly revision: bigint | undefined;
   readonly count: number;

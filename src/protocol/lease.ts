@@ -64,7 +64,7 @@ export function startLease(id: string, durationSeconds: number, now: Ticks): Lea
   return { id, durationSeconds, expiresAt: now + ticksFromSeconds(durationSeconds) };
 }
 
-export function remainingSeconds(until: Ticks, now: Ticks): number {
+function remainingSeconds(until: Ticks, now: Ticks): number {
   return until > now ? wholeSeconds(until - now) : 0;
 }
 
@@ -231,14 +231,14 @@ function leaseLost(kind: LeaseKind): Failure {
 
 /** For a request with another lease id than the current one. `during`: a data operation or a lease
  *  action. */
-export function leaseMismatch(kind: LeaseKind, during: "operation" | "action"): Failure {
+function leaseMismatch(kind: LeaseKind, during: "operation" | "action"): Failure {
   const message = `The lease ID specified did not match the lease ID for the ${nouns[kind]}.`;
   return fail(`LeaseIdMismatchWith${codeEnd(kind, during)}`, { message });
 }
 
 /** For a request with a lease id for a resource without lease. `during`: a data operation or a
  *  lease action. */
-export function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failure {
+function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failure {
   const message = `There is currently no lease on the ${nouns[kind]}.`;
   return fail(`LeaseNotPresentWith${codeEnd(kind, during)}`, { message });
 }

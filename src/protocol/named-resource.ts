@@ -50,7 +50,7 @@ interface PartResources {
 }
 
 /** Container or share, and the path below it, as a SAS names them. */
-export interface NamedTarget {
+interface NamedTarget {
   readonly name: string;
   readonly path?: string | undefined;
   /** Time of a blob snapshot. */

@@ -223,7 +223,7 @@ export interface AddressRange {
 const loopback = "127.0.0.1";
 
 /** Parses `168.1.5.65` or `168.1.5.60-168.1.5.70`; undefined if malformed. */
-export function parseAddressRange(text: string): AddressRange | undefined {
+function parseAddressRange(text: string): AddressRange | undefined {
   const [firstText = "", lastText = firstText, ...rest] = text.split("-");
   const first = parseIpv4(firstText);
   const last = parseIpv4(lastText);

@@ -267,7 +267,7 @@ export interface Location {
 }
 
 /** What decides how the account is found in a URL: a part of `HttpService`. */
-export interface LocatingService {
+interface LocatingService {
   readonly service: { readonly name: ServiceName };
   readonly accounts: Pick<Accounts, "get">;
   readonly options: Pick<HttpServiceOptions, "productStyle">;

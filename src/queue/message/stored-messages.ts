@@ -141,7 +141,7 @@ export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect
 }
 
 /** An entry of the visibility index, which has all that is needed to remove the message. */
-export interface VisibilityEntry {
+interface VisibilityEntry {
   readonly id: string;
   readonly visibleAt: Ticks;
   readonly expires: Ticks;

@@ -4,6 +4,7 @@ import { snapshotTime } from "../operation/common-params.ts";
 import type { QueryReader, SignedName } from "../operation/service.ts";
 import { pathWithoutTrailingDots } from "../protocol/file-names.ts";
 import { checkResourceName } from "../protocol/names.ts";
+import { boolean, header } from "../protocol/params.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
 /** The resource that the URL of a request addresses. */
@@ -16,7 +17,11 @@ export interface FileAddress extends Address {
   readonly snapshot: Ticks | undefined;
 }
 
-export const trailingDotHeader = "x-ms-allow-trailing-dot";
+const trailingDotHeader = "x-ms-allow-trailing-dot";
+
+/** Whether names in the path keep dots at their end, which are removed otherwise. `fileOperation`
+ *  adds this parameter to every operation. */
+export const keepsTrailingDots = header(trailingDotHeader, boolean);
 
 /** Values of `comp` whose operations accept both a file and a directory. */
 const entryComps: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
@@ -49,9 +54,9 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
  *  for sources of Put Range). */
 export function signedName(
   { share, path }: FileAddress,
-  header?: (name: string) => string | undefined,
+  headerOf?: (name: string) => string | undefined,
 ): SignedName {
-  const keepsDots = header === undefined || header(trailingDotHeader)?.toLowerCase() === "true";
+  const keepsDots = headerOf === undefined || headerOf(trailingDotHeader)?.toLowerCase() === "true";
   const named = keepsDots ? path : pathWithoutTrailingDots(path);
   return { name: share || undefined, path: named || undefined };
 }

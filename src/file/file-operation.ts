@@ -18,7 +18,7 @@ import { decideFileAccess } from "./locks/rest-access.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { locks, type NodeRecord } from "./records.ts";
 import type { FileApi } from "./events.ts";
-import type { FileAddress } from "./file-address.ts";
+import { keepsTrailingDots, type FileAddress } from "./file-address.ts";
 import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
 
 /** The SMB access that a REST operation has to its target for its duration. It is checked against
@@ -54,7 +54,8 @@ export function fileOperation<
     FileAccessPolicy<InputOf<P> & BodyInput<B>> &
     WritePolicies,
 ): FileOperation {
-  const given = completeDeclaration(spec) as FileOperation;
+  const params = { ...spec.params, keepsTrailingDots };
+  const given = completeDeclaration({ ...spec, params }) as FileOperation;
   const declared = { ...given, permission: { ...given.permission, needsIntent: true as const } };
   const { fileAccess } = declared;
   return fileAccess === "none" ? declared : withAccessCheck(declared, fileAccess);

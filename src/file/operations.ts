@@ -6,8 +6,6 @@ import { copyFile, abortCopyFile } from "./copy/copy-file.ts";
 import {
   createDirectory,
   deleteDirectory,
-  getDirectoryMetadata,
-  setDirectoryMetadata,
   getDirectoryProperties,
   setDirectoryProperties,
 } from "./directory/directories.ts";
@@ -17,12 +15,12 @@ import { createHardLink, createSymbolicLink, getSymbolicLink } from "./link/link
 import { createFile } from "./node/create-file.ts";
 import { deleteFile } from "./node/delete-file.ts";
 import {
+  getDirectoryMetadata,
   getFileMetadata,
+  setDirectoryMetadata,
   setFileMetadata,
-  breakFileLease,
-  leaseFile,
-  setFileProperties,
-} from "./node/set-file-properties.ts";
+} from "./node/metadata.ts";
+import { breakFileLease, leaseFile, setFileProperties } from "./node/set-file-properties.ts";
 import { getFile, getFileProperties } from "./node/get-file.ts";
 import { listRanges } from "./range/list-ranges.ts";
 import { clearRange, putRange, putRangeFromUrl } from "./range/put-range.ts";

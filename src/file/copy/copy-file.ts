@@ -9,7 +9,6 @@ import { put, type Effect } from "../../operation/effects.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { missingHeader, invalidQuery } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { Conditions } from "../../protocol/conditions.ts";
 import { checkSource } from "../../protocol/source-conditions.ts";
 import {
   withoutSignature,
@@ -35,11 +34,11 @@ import {
   resolveSmbProperties,
   type SmbProperties,
 } from "../shared/smb-properties.ts";
+import { keepsTrailingDots } from "../file-address.ts";
 import { fileBytesMax, fitsQuota, quotaExceeded, usedBytes } from "../shared/limits.ts";
 import { putNode, updateNode } from "../shared/node-replies.ts";
 import {
   keepsSourceTrailingDots,
-  keepsTrailingDots,
   permissionActions,
   smbProperties,
   type SmbInput,
@@ -48,9 +47,40 @@ import { decodeBase64 } from "../../base/base64.ts";
 import type { Metadata, HttpHeaders } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
-import { boolean, header, oneOf, checked, query, required, text } from "../../protocol/params.ts";
+import {
+  boolean,
+  header,
+  oneOf,
+  checked,
+  query,
+  required,
+  text,
+  type InputOf,
+} from "../../protocol/params.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 import { loadLocalSource } from "../shared/range-params.ts";
+
+/** Copy File and Abort Copy File. */
+
+/** Whether a property of the target comes from the source or from the request (`override`, and if
+ *  the header is absent). */
+const copyMode = oneOf("source", "override");
+
+const params = {
+  metadata,
+  sourceConditions,
+  permissionMode: header("x-ms-file-permission-copy-mode", copyMode),
+  ignoresReadOnly: header("x-ms-file-copy-ignore-readonly", boolean),
+  setsArchive: header("x-ms-file-copy-set-archive", boolean),
+  /** NFS shares: where the POSIX mode comes from. */
+  modeMode: header("x-ms-file-mode-copy-mode", copyMode),
+  /** NFS shares: where owner and group come from. */
+  ownerMode: header("x-ms-file-owner-copy-mode", copyMode),
+  smb: smbProperties({ words: ["now", "source", "none"], requiredByOldVersions: false }),
+  keepsTrailingDots,
+  keepsSourceTrailingDots,
+};
+type CopyInput = InputOf<typeof params>;
 
 /** Properties that a copy takes from its source. */
 interface SourceProperties {
@@ -61,20 +91,6 @@ interface SourceProperties {
   /** Security descriptor of the source; undefined if it has none, or a well-known one, which is not
    *  stored. */
   readonly permission?: PermissionRecord | undefined;
-}
-
-/** `override` and undefined: the property comes from the request. */
-type CopyMode = "source" | "override" | undefined;
-
-/** The parameters of Copy File that decide which properties the target gets. */
-interface CopyOptions {
-  readonly metadata: Metadata;
-  readonly smb: SmbInput;
-  readonly permissionMode: CopyMode;
-  /** NFS shares: where the POSIX mode, and owner and group, come from. */
-  readonly modeMode: CopyMode;
-  readonly ownerMode: CopyMode;
-  readonly setsArchive: boolean | undefined;
 }
 
 interface CopyTarget {
@@ -89,7 +105,7 @@ interface CopyTarget {
 /** The record of the target of a copy, without its content and copy state. */
 function copiedNode(
   original: SourceProperties,
-  options: CopyOptions,
+  options: CopyInput,
   { scope, target, newETag, freshId, inherited }: CopyTarget,
 ): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
   const { share, parent, name } = scope;
@@ -124,7 +140,7 @@ function copiedNode(
 /** Replaces the keyword `source` by the properties of the source. A remote source has no SMB
  *  properties: then the keyword stays and has the effect of an absent value. */
 function resolveSourceKeyword(
-  { smb, permissionMode, modeMode, ownerMode }: CopyOptions,
+  { smb, permissionMode, modeMode, ownerMode }: CopyInput,
   original: SourceProperties,
 ): SmbInput {
   const source = original.smb;
@@ -150,7 +166,7 @@ function resolveSourceKeyword(
 function copyPermission(
   share: bigint,
   key: string | undefined,
-  { permissionMode }: CopyOptions,
+  { permissionMode }: CopyInput,
   { permission }: SourceProperties,
 ): readonly Effect[] {
   if (permissionMode !== "source" || permission === undefined || key === undefined) return [];
@@ -176,13 +192,6 @@ function remoteSourceProperties(fetched: FetchedProperties): SourceProperties {
   };
 }
 
-/** Whether a property of the target comes from the source or from the request (`override`). */
-const permissionMode = header("x-ms-file-permission-copy-mode", oneOf("source", "override"));
-const ignoresReadOnly = header("x-ms-file-copy-ignore-readonly", boolean);
-const setsArchive = header("x-ms-file-copy-set-archive", boolean);
-const modeMode = header("x-ms-file-mode-copy-mode", oneOf("source", "override"));
-const ownerMode = header("x-ms-file-owner-copy-mode", oneOf("source", "override"));
-
 /** A copy of a file in this server shares the stored bytes and is complete in the response. The
  *  bytes of any other source are transferred after the response.
  *  learn.microsoft.com/rest/api/storageservices/copy-file */
@@ -191,18 +200,7 @@ export const copyFile = fileOperation({
   ids: ["File_StartCopy"],
   route: { method: "PUT", resource: "file", headers: { "x-ms-copy-source": true } },
   since: "2015-02-21",
-  params: {
-    metadata,
-    sourceConditions,
-    permissionMode,
-    ignoresReadOnly,
-    setsArchive,
-    modeMode,
-    ownerMode,
-    smb: smbProperties({ words: ["now", "source", "none"], requiredByOldVersions: false }),
-    keepsTrailingDots,
-    keepsSourceTrailingDots,
-  },
+  params,
   namedResources: [copySource],
   permission: {
     letters: "cw",
@@ -260,15 +258,10 @@ export const copyFile = fileOperation({
   },
 });
 
-interface SourceInput {
-  readonly keepsSourceTrailingDots: boolean | undefined;
-  readonly sourceConditions: Conditions;
-}
-
 async function loadSource(
   view: RecordView,
   source: CopySource | undefined,
-  { keepsSourceTrailingDots: keepsDots, sourceConditions: conditions }: SourceInput,
+  { keepsSourceTrailingDots: keepsDots, sourceConditions: conditions }: CopyInput,
 ) {
   const localSource = await loadLocalSource(view, source, { keepsTrailingDots: keepsDots });
   if (localSource === undefined || !localSource.ok) return localSource;
@@ -386,7 +379,7 @@ export const abortCopyFile = fileOperation({
     headers: { "x-ms-copy-action": "abort" },
   },
   since: "2015-02-21",
-  params: { copyId, keepsTrailingDots },
+  params: { copyId },
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

@@ -1,18 +1,22 @@
 import { metadata } from "../../operation/common-params.ts";
 import { fileOperation } from "../file-operation.ts";
-import { createdHeaderNames, createNode, nodeCreation } from "../shared/create-node.ts";
-import { keepsTrailingDots, smbProperties, permissionActions } from "../shared/smb-params.ts";
+import {
+  changeProperties,
+  createdHeaderNames,
+  createNode,
+  nodeCreation,
+} from "../shared/create-node.ts";
+import { smbProperties, permissionActions } from "../shared/smb-params.ts";
 import {
   readCreationSddl,
   readInheritedSddl,
-  resolveSmbProperties,
   smbHeaderNames,
   smbHeaders,
 } from "../shared/smb-properties.ts";
 import { propertiesChange, noETag, propertiesRead } from "../../operation/operation.ts";
 import { rootId, nodes } from "../records.ts";
 import { presenceAccess, writeAccess, removeAccess } from "../locks/file-access.ts";
-import { updateNode, deleteNode } from "../shared/node-replies.ts";
+import { deleteNode } from "../shared/node-replies.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { deleteFailures, deleteFaultOrder, refuseDelete } from "../node/delete-file.ts";
 
@@ -26,7 +30,6 @@ export const createDirectory = fileOperation({
   params: {
     metadata,
     smb: smbProperties({ words: ["now", "none"], requiredByOldVersions: true, creates: true }),
-    keepsTrailingDots,
   },
   event: "CreateDirectory",
   success: { status: 201, headers: createdHeaderNames },
@@ -45,7 +48,6 @@ export const getDirectoryProperties = fileOperation({
   ids: ["Directory_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "directory", query: { restype: "directory" } },
   since: "2015-02-21",
-  params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
   ...propertiesRead,
   lease: "none",
@@ -76,74 +78,14 @@ export const setDirectoryProperties = fileOperation({
   since: "2019-02-02",
   params: {
     smb: smbProperties({ words: ["now", "preserve", "none"], requiredByOldVersions: true }),
-    keepsTrailingDots,
   },
   permission: { letters: "w", resourceType: "o", furtherActions: permissionActions },
   lease: "none",
   fileAccess: writeAccess,
   event: "SetDirectoryProperties",
-  success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
+  success: { status: 200, headers: createdHeaderNames },
   reads: (view, { scope, input, target }) => readInheritedSddl(view, scope, input.smb, target),
-  decide: ({ target, scope, input, newETag, version, readResult }) => {
-    const { share, parent } = scope;
-    const resolved = resolveSmbProperties({
-      share,
-      kind: "directory",
-      parent,
-      parentSddl: readResult,
-      input: input.smb,
-      present: target,
-      now: newETag,
-    });
-    if (!resolved.ok) return resolved;
-    const next = { ...target, ...resolved.value.properties };
-    const revised = updateNode(scope, { target, next });
-    return {
-      ...revised,
-      effects: [...revised.effects, ...resolved.value.effects],
-      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
-    };
-  },
-});
-
-const query = { restype: "directory", comp: "metadata" };
-
-/** learn.microsoft.com/rest/api/storageservices/get-directory-metadata */
-export const getDirectoryMetadata = fileOperation({
-  name: "Get Directory Metadata",
-  ids: ["Directory_GetMetadata_GET", "Directory_GetMetadata_HEAD"],
-  route: { method: ["GET", "HEAD"], resource: "directory", query },
-  since: "2015-02-21",
-  params: { keepsTrailingDots },
-  permission: { letters: "r", resourceType: "o" },
-  ...propertiesRead,
-  lease: "none",
-  fileAccess: presenceAccess,
-  event: "none",
-  decide: ({ target }) => ({ metadata: target.metadata }),
-});
-
-/** Replaces all metadata of the directory.
- *  learn.microsoft.com/rest/api/storageservices/set-directory-metadata */
-export const setDirectoryMetadata = fileOperation({
-  ...propertiesChange,
-  name: "Set Directory Metadata",
-  ids: ["Directory_SetMetadata"],
-  route: { method: "PUT", resource: "directory", query },
-  since: "2015-02-21",
-  params: { metadata, keepsTrailingDots },
-  permission: { letters: "w", resourceType: "o" },
-  lease: "none",
-  fileAccess: writeAccess,
-  event: "SetDirectoryMetadata",
-  success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
-  decide: ({ target, scope, input, newETag }) => ({
-    ...updateNode(scope, {
-      target,
-      next: { ...target, metadata: input.metadata, change: newETag },
-    }),
-    headers: { "x-ms-request-server-encrypted": "true" },
-  }),
+  decide: (context) => changeProperties(context, { parentSddl: context.readResult }),
 });
 
 /** Deletes an empty directory; any other one is a fault.
@@ -153,7 +95,6 @@ export const deleteDirectory = fileOperation({
   ids: ["Directory_Delete"],
   route: { method: "DELETE", resource: "directory", query: { restype: "directory" } },
   since: "2015-02-21",
-  params: { keepsTrailingDots },
   permission: { letters: "d", resourceType: "o" },
   target: "must-exist",
   ...noETag,

@@ -14,7 +14,6 @@ import { nameElement, startTag, textElement } from "../../encoding/xml-writer.ts
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
 import { foldName } from "../share-tree.ts";
-import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { directoryPage } from "./directory-page.ts";
 
 /** Lists the files and directories directly in a directory, both in one order by name.
@@ -34,7 +33,6 @@ export const listDirectory = fileOperation({
     maxResults,
     include: wordSet("include", "timestamps", "etag", "attributes", "permissionkey"),
     extended: header("x-ms-file-extended-info", boolean),
-    keepsTrailingDots,
   },
   permission: { letters: "l", resourceType: "co" },
   target: "must-exist",

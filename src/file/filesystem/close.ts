@@ -1,7 +1,7 @@
 import type { Runtime } from "../../operation/work.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/directories.ts";
-import { changedHandles, unmarkOpenChanges, writesEvents } from "../events.ts";
+import { changedHandles, writesEvents } from "../events.ts";
 import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
 import type { LockState } from "../locks/lock-state.ts";
@@ -9,8 +9,7 @@ import type { NodeRecord } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 import { executeAtOnce, type SmbOperation } from "./execute-operation.ts";
 import type { FileReference } from "./file-reference.ts";
-import { loadLocks, loadNode, putLocks } from "./handle-operation.ts";
-import type { LoadedNode } from "./handle-operation.ts";
+import { loadLocks, loadNode, type LoadedNode } from "./handle-operation.ts";
 import { entriesChanged } from "./new-node.ts";
 
 /** What a close did to the file, for the attributes in the response and for change notification. */
@@ -76,29 +75,16 @@ const closeOperation: SmbOperation<CloseRequest, LoadedHandles, ReadForClose, Cl
   },
   decide: ({ request, loaded, now, readResult: { parent, changed } }) => {
     const { reference, handles } = request;
-    const { file, locks } = loaded;
-    const closed = { node: file?.node, isDeleted: false, isPending: false };
-    if (locks === undefined) return { value: closed };
-    const shareId = reference.share.id;
-    if (file === undefined) {
-      const { state } = decideClose(locks, handles, { mayDelete: false });
-      const unmarked = unmarkOpenChanges({ share: shareId, file: reference.file }, changed);
-      const effects = [putLocks(shareId, reference.file, state), ...unmarked];
-      return { value: closed, effects };
-    }
-    const { share, node } = file;
-    const { effects, isDeleted, isPending, changes } = closeHandles(shareId, {
-      share,
-      node,
-      locks,
-      handles,
-      changed,
-      hasChildren: loaded.hasChildren,
-      now,
-    });
-    const touched = isDeleted && parent !== undefined ? entriesChanged(share, parent, now) : [];
-    const value = { node, isDeleted, isPending };
-    return { value, effects: [...effects, ...touched], changes };
+    const { file, locks, hasChildren: isFull } = loaded;
+    const { node } = file ?? {};
+    if (locks === undefined) return { value: { node, isDeleted: false, isPending: false } };
+    const { effects, isDeleted, isPending, changes } = closeHandles(
+      { share: reference.share.id, file: reference.file },
+      { share: file?.share, node, locks, handles, changed, hasChildren: isFull, now },
+    );
+    const touches = isDeleted && file !== undefined && parent !== undefined;
+    const touched = touches ? entriesChanged(file.share, parent, now) : [];
+    return { value: { node, isDeleted, isPending }, effects: [...effects, ...touched], changes };
   },
 };
 

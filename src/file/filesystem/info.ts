@@ -7,19 +7,13 @@ import { nodes, permissions, type NodeRecord, type ShareRecord } from "../record
 import { quotaBytes, usedBytes } from "../shared/limits.ts";
 import { rootSddl, wellKnownSddl } from "../shared/sddl.ts";
 import { pathOf, rootKey } from "../share-tree.ts";
-import {
-  executeAtOnce,
-  type SmbOperation,
-  type LoadedContext,
-  callAtOnce,
-} from "./execute-operation.ts";
+import { executeAtOnce, type SmbOperation, callAtOnce } from "./execute-operation.ts";
 import { done, type FileResult } from "./file-result.ts";
 import {
   handleOperation,
   loadShare,
   type HandleRequest,
   type LoadedNode,
-  type LoadedFile,
 } from "./handle-operation.ts";
 import type { FileReference, ShareAddress } from "./file-reference.ts";
 import { childrenOf, type Child } from "../directory/children.ts";
@@ -27,6 +21,7 @@ import { emptyContent, type Slice } from "../../content/content-ref.ts";
 import type { ContentReader } from "../../content/content.ts";
 import { handleAccess } from "../locks/file-access.ts";
 import type { Span } from "../../protocol/ranges.ts";
+import { spanInside } from "../range/write-rules.ts";
 import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/list-ranges.ts";
 
 /** What QUERY_INFO reports of a file. */
@@ -38,6 +33,7 @@ export interface FileInfo {
   readonly path: readonly string[];
 }
 
+/** What operations that only read declare, unless they also read bytes. */
 const readsRecord = {
   effect: "reads",
   event: "none",
@@ -151,13 +147,9 @@ interface DirectoryPage {
 /** Lists a directory in the order of the case-folded names, so that a continued listing repeats no
  *  name. */
 const listOperation = handleOperation<DirectoryListRequest, DirectoryPage, readonly Child[]>({
+  ...readsRecord,
   name: "list directory",
-  effect: "reads",
-  event: "none",
-  onSnapshot: "allowed",
   handle: "unchecked",
-  lease: "checked-at-open",
-  fileAccess: "none",
   reads: (view, { request: { reference, from, limit }, loaded: { share, node } }) => {
     const tree = { share: share.id, epoch: reference.snapshot?.epoch };
     return childrenOf(view, tree, { directory: node.id, prefix: "", from, limit });
@@ -179,12 +171,9 @@ interface FileReadResult {
 }
 
 export const readOperation = handleOperation<FileReadRequest, { readonly length: number }>({
+  ...readsRecord,
   name: "read",
-  effect: "reads",
-  event: "none",
-  onSnapshot: "allowed",
   handle: "must-be-open",
-  lease: "checked-at-open",
   fileAccess: { ...handleAccess.read, range: ({ request }) => request },
   decide: ({ request: { from, length }, loaded: { node } }) => {
     const { content = emptyContent } = node;
@@ -216,31 +205,19 @@ const writtenRangesOperation = handleOperation<
   readonly Interval[],
   readonly Slice[]
 >({
+  ...readsRecord,
   name: "query allocated ranges",
-  effect: "reads",
-  event: "none",
-  onSnapshot: "allowed",
   handle: "unchecked",
-  lease: "checked-at-open",
-  fileAccess: "none",
-  reads: (view, context) =>
-    slicesOf(view, context.loaded.node.content ?? emptyContent, spanInside(context)),
-  decide: (context) => {
-    const { from, length } = spanInside(context);
-    const clipped = intervalsOf(context.readResult).map((range) => ({
+  reads: (view, { request, loaded: { node } }) =>
+    slicesOf(view, node.content ?? emptyContent, spanInside(node, request.span)),
+  decide: ({ request, loaded: { node }, readResult }) => {
+    const { from, length } = spanInside(node, request.span);
+    const clipped = intervalsOf(readResult).map((range) => ({
       from: Math.max(range.from, from),
       to: Math.min(range.to, from + length),
     }));
-    return { value: sectorsOf(clipped, context.loaded.node.content?.length ?? 0) };
+    return { value: sectorsOf(clipped, node.content?.length ?? 0) };
   },
 });
-
-function spanInside({
-  request: { span },
-  loaded: { node },
-}: LoadedContext<WrittenRangesRequest, LoadedFile>): Span {
-  const present = node.content?.length ?? 0;
-  return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
-}
 
 export const writtenRanges = callAtOnce(writtenRangesOperation);

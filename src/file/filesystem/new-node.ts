@@ -1,8 +1,8 @@
 import { emptyContent, type ContentPlan } from "../../content/content-ref.ts";
-import { put, remove, type Effect } from "../../operation/effects.ts";
+import { put, type Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { nodes, type NodeRecord, type ShareRecord } from "../records.ts";
-import { putNode, updateNode, deleteNode } from "../shared/node-replies.ts";
+import { putNode, updateNode } from "../shared/node-replies.ts";
 import { nodeKeyOf } from "../share-tree.ts";
 import type { LoadedNode } from "./handle-operation.ts";
 import { nextETag } from "../../protocol/conditions.ts";
@@ -20,9 +20,8 @@ export function changeNode(
   next: NodeRecord,
   content?: ContentPlan,
 ): readonly Effect[] {
-  const plan = content === undefined ? {} : { content };
-  const { put: record, preserve, effects } = updateNode({ share, key }, { target, next, ...plan });
-  return [...preserve, put(nodes, key, record, content), ...effects];
+  const reply = updateNode({ share, key }, { target, next, content });
+  return [...reply.preserve, put(nodes, key, reply.put, content), ...reply.effects];
 }
 
 /** Creates a file node and updates the times of its directory. */
@@ -30,18 +29,9 @@ export function addEntry(
   { share, key, node: next }: LoadedNode,
   { parent, now, content }: { parent: NodeRecord; now: Ticks; content?: ContentPlan | undefined },
 ): readonly Effect[] {
-  const plan = content === undefined ? {} : { content };
-  const target = undefined;
-  const { put: record, preserve, effects } = putNode({ share, key }, { target, next, ...plan });
-  const added = [...preserve, put(nodes, key, record, content), ...effects];
+  const reply = putNode({ share, key }, { target: undefined, next });
+  const added = [...reply.preserve, put(nodes, key, reply.put, content), ...reply.effects];
   return [...added, ...entriesChanged(share, parent, now)];
-}
-
-/** Deletes a file node without updating the times of its directory, for a name that is reused in
- *  the same transaction. */
-export function removeNode({ share, key, node }: LoadedNode): readonly Effect[] {
-  const { preserve, effects } = deleteNode({ share, key }, node);
-  return [...preserve, remove(nodes, key), ...effects];
 }
 
 /** Updates the times of a directory whose entries changed, as Windows and Samba do. Only for SMB:

@@ -19,7 +19,8 @@ import type { FaultDecision, FileFault, FileReply } from "./file-result.ts";
 import type { WaitDecision } from "../../operation/reply.ts";
 import { handleOperation, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
-import { entriesChanged, removeNode } from "./new-node.ts";
+import { removeNode } from "../shared/node-replies.ts";
+import { entriesChanged } from "./new-node.ts";
 
 /** A rename through a handle, to a path in the same share. */
 interface FileRenameRequest extends HandleRequest {

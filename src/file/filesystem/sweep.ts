@@ -6,7 +6,7 @@ import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
 import { locks, openChanges, shares, type ShareRecord } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
-import { isOpen, loadLocks, putLocks } from "./handle-operation.ts";
+import { isOpen, loadLocks } from "./handle-operation.ts";
 import { entriesChanged } from "./new-node.ts";
 import { sweepWatchedShares } from "./watching.ts";
 
@@ -132,27 +132,16 @@ async function sweepFile(
   const handles = new Set(ended.map(({ id }) => id));
   const node = await nodeById(view, shareId, file);
   const changed = await changedHandles(view, { share: shareId, file }, handles);
-  if (node === undefined) {
-    const { state } = decideClose(before, handles, { mayDelete: false });
-    const unmarked = unmarkOpenChanges({ share: shareId, file }, changed);
-    await attempt.apply([putLocks(shareId, file, state), ...unmarked]);
-    return;
-  }
-  const isDirectory = node.kind === "directory";
-  const isFull = isDirectory && (await hasChildren(view, shareId, node.id));
-  const willDelete = !isFull && decideClose(before, handles, { mayDelete: true }).deletesFile;
+  const isFull = node?.kind === "directory" && (await hasChildren(view, shareId, node.id));
+  const mayDelete = node !== undefined && !isFull;
+  const willDelete = mayDelete && decideClose(before, handles, { mayDelete }).deletesFile;
   const owner = willDelete ? await shareById(view, shareId) : undefined;
   const share = owner?.share;
-  const { effects, isDeleted, changes } = closeHandles(shareId, {
-    share,
-    node,
-    locks: before,
-    handles,
-    changed,
-    hasChildren: isFull,
-    now,
-  });
-  const parent = isDeleted ? await nodeById(view, shareId, node.parent) : undefined;
+  const { effects, isDeleted, changes } = closeHandles(
+    { share: shareId, file },
+    { share, node, locks: before, handles, changed, hasChildren: isFull, now },
+  );
+  const parent = isDeleted && node ? await nodeById(view, shareId, node.parent) : undefined;
   const touched =
     share === undefined || parent === undefined ? [] : entriesChanged(share, parent, now);
   attempt.usage = attempt.runtime.quotas?.usageOf(owner?.account);

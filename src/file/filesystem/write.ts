@@ -1,12 +1,10 @@
 import { oneChunk } from "../../content/content.ts";
 import {
-  emptyContent,
   type ReceivedBody,
   inlinePartBytesMax,
   inlineWholeBytesMax,
 } from "../../content/content-ref.ts";
 import type { Runtime } from "../../operation/work.ts";
-import type { RecordView } from "../../operation/view.ts";
 import { nextETag } from "../../protocol/conditions.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import { handleAccess } from "../locks/file-access.ts";
@@ -16,13 +14,15 @@ import {
   coveredBytes,
   cutSpan,
   resizeContent,
+  spanInside,
   writeBytes,
   type WriteTime,
+  type WrittenFile,
 } from "../range/write-rules.ts";
 import type { NodeRecord } from "../records.ts";
 import { fileBytesMax, fitsQuota, readUsed } from "../shared/limits.ts";
 import { executeOperation, type LoadedContext, callOf } from "./execute-operation.ts";
-import type { FileOutcome } from "./file-result.ts";
+import type { FileOutcome, FileReply } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./new-node.ts";
 
@@ -64,7 +64,7 @@ export const writeOperation = handleOperation<
   },
   fileAccess: { ...handleAccess.write, range: writtenSpan },
   reads: async (view, context) => ({
-    covered: await coveredBytesOf(view, context, writtenSpan(context)),
+    covered: await coveredBytes(view, context.loaded.node, writtenSpan(context)),
     used: await readUsed(view, context.loaded.share, grownBytes(context)),
   }),
   decide: (context) => {
@@ -73,11 +73,8 @@ export const writeOperation = handleOperation<
     const { used, covered } = readResult;
     if (!fitsQuota(share, used, grownBytes(context))) return { fault: "disk-full" };
     const { from: at } = writtenSpan(context);
-    const time = timeOf(context);
-    const written = writeBytes({ node, at, received: request.received, covered, ...time });
-    const next = { ...written.next, etag: time.newETag };
-    const effects = changeNode(loaded, next, written.content);
-    return { value: node, effects, openChange: openChangeOf(context) };
+    const { received } = request;
+    return contentReply(context, writeBytes({ node, at, received, covered, ...timeOf(context) }));
   },
 });
 
@@ -93,16 +90,14 @@ function grownBytes(context: Context<FileWriteRequest>): number {
   return from + length - (context.loaded.node.content?.length ?? 0);
 }
 
-function coveredBytesOf(
-  view: RecordView,
-  { loaded }: Context<ChangeRequest>,
-  span: Span,
-): Promise<number> {
-  return coveredBytes(view, loaded.node.content ?? emptyContent, span);
-}
-
-function openChangeOf({ request, loaded }: Context<ChangeRequest>) {
-  return { file: loaded.node.id, handle: request.handle };
+/** The reply that stores a file after a change of its content. */
+function contentReply(
+  { request, loaded, now }: Context<ChangeRequest>,
+  { next, content }: WrittenFile,
+): FileReply<NodeRecord> {
+  const { node } = loaded;
+  const effects = changeNode(loaded, { ...next, etag: nextETag(now, node.etag) }, content);
+  return { value: node, effects, openChange: { file: node.id, handle: request.handle } };
 }
 
 function timeOf({ request, loaded, now }: Context<ChangeRequest>): WriteTime {
@@ -164,7 +159,7 @@ export const resizeOperation = handleOperation<
     const { share, node } = context.loaded;
     const length = newLength(context);
     return {
-      cutOff: await coveredBytesOf(view, context, cutSpan(node, length)),
+      cutOff: await coveredBytes(view, node, cutSpan(node, length)),
       used: await readUsed(view, share, length - (node.content?.length ?? 0)),
     };
   },
@@ -176,11 +171,8 @@ export const resizeOperation = handleOperation<
     if (content === undefined) return { value: node };
     const grown = length - (node.content?.length ?? 0);
     if (!fitsQuota(share, readResult.used, grown)) return { fault: "disk-full" };
-    const time = timeOf(context);
     const change = { length, allocated: -readResult.cutOff };
-    const next = { ...changedFile(node, time, change), etag: time.newETag };
-    const effects = changeNode(loaded, next, content);
-    return { value: node, effects, openChange: openChangeOf(context) };
+    return contentReply(context, { next: changedFile(node, timeOf(context), change), content });
   },
 });
 
@@ -200,23 +192,18 @@ export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number
   ...changesFile,
   name: "zero",
   fileAccess: { ...handleAccess.write, range: zeroedSpan },
-  reads: (view, context) => coveredBytesOf(view, context, zeroedSpan(context)),
+  reads: (view, context) => coveredBytes(view, context.loaded.node, zeroedSpan(context)),
   decide: (context) => {
     const { loaded, readResult: covered } = context;
     const { share, node } = loaded;
     const span = zeroedSpan(context);
     if (span.length === 0) return { value: node };
-    const time = timeOf(context);
-    const { next, content } = clearBytes({ share, node, span, covered, ...time });
-    const effects = changeNode(loaded, { ...next, etag: time.newETag }, content);
-    return { value: node, effects, openChange: openChangeOf(context) };
+    return contentReply(context, clearBytes({ share, node, span, covered, ...timeOf(context) }));
   },
 });
 
-/** The part of the requested span that lies inside the file. */
-function zeroedSpan({ request: { span }, loaded: { node } }: Context<FileZeroRequest>): Span {
-  const present = node.content?.length ?? 0;
-  return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
+function zeroedSpan({ request, loaded }: Context<FileZeroRequest>): Span {
+  return spanInside(loaded.node, request.span);
 }
 
 export const zeroFile = callOf(zeroOperation);

@@ -80,7 +80,10 @@ describe("closing handle 1", () => {
     ["a handle that was closed by force", { locks: testLocks([two]) }, false, false, keepsLocks],
   ];
   it.each(cases)("%s", (_, more, isGone, isPending, expected) => {
-    const closed = closeHandles(testShare.id, { ...base, locks: testLocks([one]), ...more });
+    const closed = closeHandles(
+      { share: testShare.id, file: base.node.id },
+      { ...base, locks: testLocks([one]), ...more },
+    );
     expect([closed.isDeleted, closed.isPending]).toEqual([isGone, isPending]);
     expect(effectsOf(closed)).toEqual(expected);
   });
@@ -89,7 +92,10 @@ describe("closing handle 1", () => {
     const caching = testOpen({ id: 2n, cacheKey: "lease" });
     const caches = [{ key: "lease", held: 3, epoch: 1 }];
     const state = testLocks([deleting, caching], { caches });
-    const [put] = closeHandles(testShare.id, { ...base, locks: state }).effects;
+    const [put] = closeHandles(
+      { share: testShare.id, file: base.node.id },
+      { ...base, locks: state },
+    ).effects;
     expect(put).toMatchObject({ record: { caches: [{ breaking: { to: 1, askedAt: 5n } }] } });
   });
 });

@@ -5,15 +5,16 @@ import { unmarkOpenChanges, type NodeChange } from "../events.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { decideClose } from "../locks/opens.ts";
-import { locks, nodes, rootId, type NodeRecord, type ShareRecord } from "../records.ts";
+import { locks, rootId, type NodeRecord, type ShareRecord } from "../records.ts";
 import { nodeKeyOf } from "../share-tree.ts";
-import { deleteNode } from "../shared/node-replies.ts";
+import { removeNode } from "../shared/node-replies.ts";
 
-/** The file whose handles to close, and its lock state. */
+/** The handles to close, and the state of their file. */
 export interface CloseHandlesRequest {
   /** Undefined if the share was deleted: then only the lock state is still stored. */
   readonly share: ShareRecord | undefined;
-  readonly node: NodeRecord;
+  /** Undefined if the file was deleted: then only the lock state is still stored. */
+  readonly node: NodeRecord | undefined;
   readonly locks: LockState;
   /** The handles to close. */
   readonly handles: ReadonlySet<bigint>;
@@ -36,33 +37,30 @@ interface CloseHandlesResult {
   readonly changes: readonly NodeChange[];
 }
 
-/** Closes handles of one file: by SMB CLOSE, by Force Close Handles, or because their process
- *  ended. A delete-pending file is deleted with its last handle. */
-export function closeHandles(shareId: bigint, closing: CloseHandlesRequest): CloseHandlesResult {
+/** Closes handles of one file, with their byte-range locks and caching grants. Called for SMB
+ *  CLOSE, for Force Close Handles, and for the handles of a process that has ended. A
+ *  delete-pending file is deleted with its last handle. `file` has the ids of share and file. */
+export function closeHandles(
+  file: { readonly share: bigint; readonly file: bigint },
+  closing: CloseHandlesRequest,
+): CloseHandlesResult {
   const { share, node, locks: before, handles, changed, hasChildren, now } = closing;
-  const mayDelete = node.id !== rootId && !hasChildren;
+  const mayDelete = node !== undefined && node.id !== rootId && !hasChildren;
   const { state, deletesFile } = decideClose(before, handles, { mayDelete });
   const isDeleted = deletesFile && mayDelete && share !== undefined;
   const begins = state.deletePending && !before.deletePending;
   // Breaks handle caching, so that clients close the handles that they keep only for caching.
   const left = begins ? breakCaches(state, "remove", { now }).state : state;
-  const key = { share: shareId, id: node.id };
-  const written = changed.map(() => ({ api: "SmbWrite", node }) as const);
+  const key = { share: file.share, id: file.file };
+  const written = node ? changed.map(() => ({ api: "SmbWrite", node }) as const) : [];
   return {
     effects: [
-      ...(isDeleted ? removeFile(share, node) : []),
+      ...(isDeleted ? removeNode({ share, key: nodeKeyOf(share.id, node), node }) : []),
       left.opens.length === 0 ? remove(locks, key) : put(locks, key, left),
-      ...unmarkOpenChanges({ share: shareId, file: node.id }, changed),
+      ...unmarkOpenChanges(file, changed),
     ],
     changes: isDeleted ? [...written, { api: "SmbDelete", node }] : written,
     isDeleted,
-    isPending: left.deletePending && !isDeleted,
+    isPending: node !== undefined && left.deletePending && !isDeleted,
   };
-}
-
-/** The effects that delete a file or directory. */
-function removeFile(share: ShareRecord, node: NodeRecord): readonly Effect[] {
-  const key = nodeKeyOf(share.id, node);
-  const { preserve, effects } = deleteNode({ share, key }, node);
-  return [...preserve, remove(nodes, key), ...effects];
 }

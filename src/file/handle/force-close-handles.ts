@@ -7,7 +7,6 @@ import { element, nameElement, textElement } from "../../encoding/xml-writer.ts"
 import { dataAccess } from "../locks/access.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
-import { keepsTrailingDots } from "../shared/smb-params.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { LockState, Open } from "../locks/lock-state.ts";
 import { locks, rootId, type NodeRecord } from "../records.ts";
@@ -29,7 +28,6 @@ export const listHandles = fileOperation({
     marker,
     maxResults,
     recursive: header("x-ms-recursive", boolean),
-    keepsTrailingDots,
   },
   permission: { letters: "l", resourceType: "co" },
   target: "must-exist",
@@ -206,7 +204,6 @@ export const forceCloseHandles = fileOperation({
     handleId: required(handleId),
     marker,
     recursive: header("x-ms-recursive", boolean),
-    keepsTrailingDots,
   },
   permission: { letters: "w", resourceType: "co" },
   target: "must-exist",
@@ -237,7 +234,8 @@ export const forceCloseHandles = fileOperation({
     const event: NodeChange[] = [];
     for (const { node, state, ...facts } of readResult.closing) {
       const handles = closedHandles(state, input.handleId);
-      const result = closeHandles(share.id, { share, node, locks: state, handles, ...facts, now });
+      const file = { share: share.id, file: node.id };
+      const result = closeHandles(file, { share, node, locks: state, handles, ...facts, now });
       closed += handles.size;
       effects.push(...result.effects);
       event.push(...result.changes);

@@ -1,9 +1,9 @@
 import { put, remove, type Effect } from "../../operation/effects.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { Child } from "../directory/children.ts";
-import { nodes, nodeLocations, type NodeKey, type NodeRecord } from "../records.ts";
+import { nodes, type NodeKey, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { keepForSnapshots } from "../shared/node-replies.ts";
+import { keepForSnapshots, locate } from "../shared/node-replies.ts";
 import { loadLinkedFile, type HardLink, type ShareTree } from "../share-tree.ts";
 
 /** Hard links, which only NFS shares have. A file with several names is stored under one of them.
@@ -47,10 +47,9 @@ export function moveToHardLink(
   target: NodeRecord,
   link: HardLink,
 ): readonly Effect[] {
-  const { parent, folded } = link.key;
   const next = {
     ...target,
-    parent,
+    parent: link.key.parent,
     name: link.node.name,
     links: orNone((target.links ?? []).slice(1)),
     since: share.epoch,
@@ -60,7 +59,7 @@ export function moveToHardLink(
     ...keepForSnapshots({ share, key: link.key }, link.node),
     put(nodes, link.key, next),
     remove(nodes, key),
-    put(nodeLocations, { share: share.id, id: target.id }, { parent, folded }),
+    locate(share, target, link.key),
   ];
 }
 

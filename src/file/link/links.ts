@@ -9,7 +9,7 @@ import { fail, ok } from "../../protocol/result.ts";
 import { nodes } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";
-import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { smbProperties } from "../shared/smb-params.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { resolvePath } from "../share-tree.ts";
 import { metadata } from "../../operation/common-params.ts";
@@ -35,7 +35,7 @@ export const createHardLink = fileOperation({
   ids: ["File_CreateHardLink"],
   route: { method: "PUT", resource: "file", query: { restype: "hardlink" } },
   since: "2025-05-05",
-  params: { linkedPath, leaseId: header("x-ms-lease-id", parseGuid), keepsTrailingDots },
+  params: { linkedPath, leaseId: header("x-ms-lease-id", parseGuid) },
   // The credentials of the request must also permit writing the linked file: its record changes,
   // and its content becomes reachable under the new name.
   namedResources: [
@@ -119,7 +119,6 @@ export const createSymbolicLink = fileOperation({
     linkText,
     metadata,
     smb: smbProperties({ words: ["now"], requiredByOldVersions: false }),
-    keepsTrailingDots,
   },
   event: "CreateSymbolicLink",
   success: { status: 201, headers: createdHeaderNames },
@@ -137,7 +136,6 @@ export const getSymbolicLink = fileOperation({
   ids: ["File_GetSymbolicLink"],
   route: { method: "GET", resource: "file", query },
   since: "2025-05-05",
-  params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
   ...propertiesRead,
   lease: "none",

@@ -30,13 +30,27 @@ const breakTriggers = {
 
 export type BreakTrigger = keyof typeof breakTriggers;
 
-/** The lock state with the breaks that were started. */
-interface BreakResult {
+/** The lock state with the breaks that an access has started. */
+export interface BreakResult {
   readonly state: LockState;
-  /** Keys of the grants whose clients must be notified. */
+  /** Keys of the grants whose clients must be notified. If there are any, the caller stores
+   *  `state`: the process that serves such a client watches the lock record, and notifies it. */
   readonly keysToNotify: readonly string[];
   /** When the oldest break started that the access must wait for; undefined if it need not wait. */
-  readonly waitingSince: Ticks | undefined;
+  readonly since: Ticks | undefined;
+}
+
+/** Breaks that an access must wait for: it is decided again when the lock state changes. */
+export type PendingBreaks = BreakResult & { readonly since: Ticks };
+
+export function mustWait(result: BreakResult): result is PendingBreaks {
+  return result.since !== undefined;
+}
+
+interface BreakOptions {
+  readonly ownKey?: string | undefined;
+  readonly only?: ReadonlySet<string> | undefined;
+  readonly now: Ticks;
 }
 
 /** Starts the breaks of a trigger for all grants except that with the key `ownKey`, or only for
@@ -44,11 +58,11 @@ interface BreakResult {
 export function breakCaches(
   state: LockState,
   trigger: BreakTrigger,
-  { ownKey, now, only }: { ownKey?: string | undefined; now: Ticks; only?: ReadonlySet<string> },
+  { ownKey, now, only }: BreakOptions,
 ): BreakResult {
   const { loses, waitsFor } = breakTriggers[trigger];
   const keysToNotify: string[] = [];
-  let waitingSince: Ticks | undefined;
+  let oldest: Ticks | undefined;
   const caches = state.caches.map((cache) => {
     if (isSpared(cache, trigger, ownKey) || only?.has(cache.key) === false) return cache;
     const current = expireBreak(cache, now);
@@ -58,16 +72,12 @@ export function breakCaches(
     if (next !== current) keysToNotify.push(cache.key);
     if ((next.held & waitsFor) !== 0 || isStepping) {
       const since = next.breaking?.askedAt ?? now;
-      waitingSince = waitingSince === undefined || since < waitingSince ? since : waitingSince;
+      oldest = oldest === undefined || since < oldest ? since : oldest;
     }
     return next;
   });
   const changed = caches.some((cache, index) => cache !== state.caches[index]);
-  return {
-    state: changed ? { ...state, caches } : state,
-    keysToNotify,
-    waitingSince,
-  };
+  return { state: changed ? { ...state, caches } : state, keysToNotify, since: oldest };
 }
 
 /** Whether a grant is not broken because it belongs to the accessing handle. A write breaks even

@@ -1,7 +1,13 @@
 import type { Ticks } from "../../base/ticks.ts";
 import { Right, shareAll, shareRead } from "./access.ts";
 import { lockingRanges, type ByteSpan } from "./byte-ranges.ts";
-import { breakCaches, type BreakTrigger } from "./caching.ts";
+import {
+  breakCaches,
+  mustWait,
+  type BreakResult,
+  type BreakTrigger,
+  type PendingBreaks,
+} from "./caching.ts";
 import type { LockState, Open } from "./lock-state.ts";
 import { checkSharing, type Exclusion } from "./opens.ts";
 
@@ -97,24 +103,13 @@ export type AccessFault = "delete-pending" | "sharing-violation" | "lock-conflic
 /** `pass`: the access is allowed. `wait`: caching grants must be broken first. `fault`: the access
  *  is rejected because of `opens`. */
 export type AccessCheck =
-  | {
-      readonly kind: "pass";
-      readonly state: LockState;
-      /** Keys of the caching grants whose clients must be notified; if there are any, the caller
-       *  stores `state`. */
-      readonly keysToNotify: readonly string[];
-    }
-  /** Breaks are running. The caller stores `state` if `keysToNotify` is not empty, and checks again
-   *  when the lock state changes. */
-  | {
+  | ({ readonly kind: "pass" } & Omit<BreakResult, "since">)
+  | ({
       readonly kind: "wait";
-      readonly state: LockState;
-      readonly keysToNotify: readonly string[];
-      readonly since: Ticks;
       /** The handles that violate the share mode; undefined if the operation waits only for cached
        *  data. */
       readonly violators: readonly Open[] | undefined;
-    }
+    } & PendingBreaks)
   | {
       readonly kind: "fault";
       readonly fault: AccessFault;
@@ -165,7 +160,7 @@ export function checkDataAccess(
     return { kind: "pass", state: locks, keysToNotify: [] };
   }
   const ownKey = locks.opens.find(({ id }) => id === handle)?.cacheKey;
-  const { state, keysToNotify, waitingSince: since } = breakCaches(locks, breaks, { ownKey, now });
-  if (since === undefined) return { kind: "pass", state, keysToNotify };
-  return { kind: "wait", state, keysToNotify, since, violators: undefined };
+  const broken = breakCaches(locks, breaks, { ownKey, now });
+  if (mustWait(broken)) return { kind: "wait", ...broken, violators: undefined };
+  return { kind: "pass", state: broken.state, keysToNotify: broken.keysToNotify };
 }

@@ -1,6 +1,13 @@
 import type { Ticks } from "../../base/ticks.ts";
 import { dataAccess, shareDelete, isOplockStatOpen, isStatOpen } from "./access.ts";
-import { breakCaches, grantCache, type CachingRequest } from "./caching.ts";
+import {
+  breakCaches,
+  grantCache,
+  mustWait,
+  type BreakResult,
+  type CachingRequest,
+  type PendingBreaks,
+} from "./caching.ts";
 import {
   cacheHandle,
   cacheRead,
@@ -51,13 +58,7 @@ interface SharingConflict {
   readonly opens: readonly Open[];
   /** Set if clients may keep these handles only for caching: their handle caching is broken, so
    *  that they close such handles, and the request waits. Undefined if the conflict is final. */
-  readonly breaking:
-    | {
-        readonly state: LockState;
-        readonly keysToNotify: readonly string[];
-        readonly since: Ticks;
-      }
-    | undefined;
+  readonly breaking: PendingBreaks | undefined;
 }
 
 /** The share-mode check of SMB and REST. Breaks handle caching before it reports a violation.
@@ -74,8 +75,8 @@ export function checkSharing(
   const opens = conflictsWith(state, request);
   if (opens.length === 0) return undefined;
   const only = new Set(opens.flatMap(({ cacheKey }) => cacheKey ?? []));
-  const { waitingSince: since, ...broken } = breakCaches(state, "violation", { ownKey, now, only });
-  return { opens, breaking: since === undefined ? undefined : { ...broken, since } };
+  const broken = breakCaches(state, "violation", { ownKey, now, only });
+  return { opens, breaking: mustWait(broken) ? broken : undefined };
 }
 
 /** An open to add to a lock state. */
@@ -89,21 +90,9 @@ interface OpenRequest {
 
 type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
 
-/** `wait`: breaks of caching grants are running. The caller stores `state` if `keysToNotify` is not
- *  empty, notifies the clients with these keys, and decides again when the lock state changes or a
- *  break expires. */
 type OpenOutcome =
-  | {
-      readonly kind: "granted";
-      readonly state: LockState;
-      readonly keysToNotify: readonly string[];
-    }
-  | {
-      readonly kind: "wait";
-      readonly state: LockState;
-      readonly keysToNotify: readonly string[];
-      readonly since: Ticks;
-    }
+  | ({ readonly kind: "granted" } & Omit<BreakResult, "since">)
+  | ({ readonly kind: "wait" } & PendingBreaks)
   | { readonly kind: "refused"; readonly refusal: OpenRefusal };
 
 const batch = cacheRead | cacheWrite | cacheHandle;
@@ -114,35 +103,26 @@ export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome
   const { open, overwrites, now } = request;
   if (before.deletePending) return { kind: "refused", refusal: "delete-pending" };
   if (before.opens.length >= opensMax) return { kind: "refused", refusal: "too-many-opens" };
-  const early = breakBatchOplocks(before, request);
-  if (early.waitingSince !== undefined) {
-    return {
-      kind: "wait",
-      state: early.state,
-      keysToNotify: early.keysToNotify,
-      since: early.waitingSince,
-    };
-  }
+  const breaksOplocks = overwrites || !isOplockStatOpen(open.access);
+  const early = breaksOplocks ? breakBatchOplocks(before, request) : unbroken(before);
+  if (mustWait(early)) return { kind: "wait", ...early };
   const { access, share, cacheKey: ownKey } = open;
   const conflict = checkSharing(early.state, { access, share, ownKey, now });
   if (conflict?.breaking !== undefined) return { kind: "wait", ...conflict.breaking };
   if (conflict !== undefined) return { kind: "refused", refusal: "sharing-violation" };
-  const quiet = isOplockStatOpen(open.access) && !overwrites;
-  const only = isStatOpen(open.access) && !overwrites ? oplocksOf(early.state) : undefined;
-  const breaking = quiet
-    ? { state: early.state, keysToNotify: [], waitingSince: undefined }
-    : breakCaches(early.state, overwrites ? "overwrite" : "open", {
-        ownKey: open.cacheKey,
-        now,
-        ...(only && { only }),
-      });
-  const keysToNotify = [...early.keysToNotify, ...breaking.keysToNotify];
-  if (breaking.waitingSince !== undefined) {
-    return { kind: "wait", state: breaking.state, keysToNotify, since: breaking.waitingSince };
-  }
-  const entered = { ...breaking.state, opens: [...breaking.state.opens, open] };
+  const only = isStatOpen(access) && !overwrites ? oplocksOf(early.state) : undefined;
+  const late = breaksOplocks
+    ? breakCaches(early.state, overwrites ? "overwrite" : "open", { ownKey, now, only })
+    : unbroken(early.state);
+  const keysToNotify = [...early.keysToNotify, ...late.keysToNotify];
+  if (mustWait(late)) return { kind: "wait", ...late, keysToNotify };
+  const entered = { ...late.state, opens: [...late.state.opens, open] };
   const state = request.cache === undefined ? entered : grantCache(entered, request.cache);
   return { kind: "granted", state, keysToNotify };
+}
+
+function unbroken(state: LockState): BreakResult {
+  return { state, keysToNotify: [], since: undefined };
 }
 
 function oplocksOf({ caches }: LockState): ReadonlySet<string> {
@@ -151,17 +131,12 @@ function oplocksOf({ caches }: LockState): ReadonlySet<string> {
 
 /** Breaks batch oplocks before the share-mode check. Their client may have closed the file and kept
  *  the handle only for caching; once it closes the handle, there may be no violation. */
-function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest) {
-  const keys = new Set(
-    state.caches
-      .filter(({ key, held }) => held === batch && isOplockKey(key))
-      .map(({ key }) => key),
-  );
-  if (keys.size === 0 || (isOplockStatOpen(open.access) && !overwrites)) {
-    return { state, keysToNotify: [], waitingSince: undefined };
-  }
+function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest): BreakResult {
+  const batches = state.caches.filter(({ key, held }) => held === batch && isOplockKey(key));
+  if (batches.length === 0) return unbroken(state);
+  const only = new Set(batches.map(({ key }) => key));
   const trigger = overwrites ? "overwrite" : "open";
-  return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
+  return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only });
 }
 
 /** The lock state after handles were closed. */

@@ -10,7 +10,8 @@ import { isReadOnly, readCreationSddl } from "../shared/smb-properties.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { rangeBytesMax, fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
 import { createdHeaderNames, createNode } from "../shared/create-node.ts";
-import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { keepsTrailingDots } from "../file-address.ts";
+import { smbProperties } from "../shared/smb-params.ts";
 import { fileLength } from "../shared/range-params.ts";
 
 /** The first x-ms-version whose Create File takes the content of the file. */

@@ -5,7 +5,6 @@ import { deleteHardLink, firstHardLink, moveToHardLink } from "../link/hard-link
 import { fileOperation } from "../file-operation.ts";
 import { removeAccess } from "../locks/file-access.ts";
 import { deleteNode } from "../shared/node-replies.ts";
-import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** The properties of a file or directory that can prevent its deletion. */
 interface DeleteFacts {
@@ -53,7 +52,6 @@ export const deleteFile = fileOperation({
   ids: ["File_Delete"],
   route: { method: "DELETE", resource: "file" },
   since: "2015-02-21",
-  params: { keepsTrailingDots },
   permission: { letters: "d", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

@@ -13,7 +13,6 @@ import { fail } from "../../protocol/result.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { propertiesAccess, readAccess } from "../locks/file-access.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
-import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
@@ -79,7 +78,6 @@ export const getFile = fileOperation({
     range: readRange,
     rangeMd5: header("x-ms-range-get-content-md5", boolean),
     wantsStructured,
-    keepsTrailingDots,
   },
   permission: { letters: "r", resourceType: "o" },
   fileAccess: {
@@ -150,7 +148,6 @@ export const getFileProperties = fileOperation({
   ids: ["File_GetProperties"],
   route: { method: "HEAD", resource: "file" },
   since: "2015-02-21",
-  params: { keepsTrailingDots },
   permission: { letters: "r", resourceType: "o" },
   fileAccess: propertiesAccess,
   event: "none",

@@ -12,7 +12,6 @@ import { element, textElement } from "../../encoding/xml-writer.ts";
 import { shareSnapshots, versions, type NodeRecord } from "../records.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { readAccess } from "../locks/file-access.ts";
-import { keepsTrailingDots } from "../shared/smb-params.ts";
 import type { NodeScope } from "../resources.ts";
 import { findNode, resolvePath } from "../share-tree.ts";
 import { readRange } from "../shared/range-params.ts";
@@ -167,7 +166,6 @@ export const listRanges = fileOperation({
     followsRenames: header("x-ms-file-support-rename", boolean),
     marker,
     maxResults,
-    keepsTrailingDots,
   },
   namedResources: [
     {

@@ -15,7 +15,6 @@ import type { NodeScope } from "../resources.ts";
 import { isReadOnly } from "../shared/smb-properties.ts";
 import { rangeBytesMax } from "../shared/limits.ts";
 import { updateNode } from "../shared/node-replies.ts";
-import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { clearBytes, coveredBytes, writeBytes, type WrittenFile } from "./write-rules.ts";
 import { writeRange } from "../shared/range-params.ts";
 
@@ -36,7 +35,7 @@ interface RangeTarget {
 /** What the operations that write a range declare. `readResult` of their decisions is the number of
  *  bytes in the range that were written before. */
 const rangeWrite = {
-  params: { range: writeRange, keepsLastWrite, keepsTrailingDots },
+  params: { range: writeRange, keepsLastWrite },
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "none",
@@ -51,7 +50,7 @@ const rangeWrite = {
 } as const;
 
 function readCovered(view: RecordView, { target, input }: RangeTarget): Promise<number> {
-  return coveredBytes(view, target.content ?? emptyContent, input.range);
+  return coveredBytes(view, target, input.range);
 }
 
 /** Rejects a write to a read-only file, and one beyond the end of the file. */
@@ -176,7 +175,6 @@ export const putRangeFromUrl = fileOperation({
     ifMatch: header("x-ms-source-if-match-crc64", parseCrc64),
     ifNoneMatch: header("x-ms-source-if-none-match-crc64", parseCrc64),
     keepsLastWrite,
-    keepsTrailingDots,
   },
   body: {
     kind: "source",

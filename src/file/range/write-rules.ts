@@ -6,7 +6,6 @@ import {
   write,
   type ContentEdit,
   type ContentPlan,
-  type ContentRef,
   type ReceivedBody,
 } from "../../content/content-ref.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -14,11 +13,11 @@ import type { Span } from "../../protocol/ranges.ts";
 import type { ClearedRange, NodeRecord, ShareRecord } from "../records.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
-/** How many bytes of a span were written and not cleared. A write subtracts them, so that the quota
- *  counts no byte twice. */
+/** How many bytes of a span of a file were written and not cleared. A write subtracts them, so that
+ *  the quota counts no byte twice. */
 export async function coveredBytes(
   view: RecordView,
-  content: ContentRef,
+  { content = emptyContent }: NodeRecord,
   { from, length }: Span,
 ): Promise<number> {
   if (length <= 0) return 0;
@@ -94,6 +93,11 @@ export function resizeContent(
   length: number,
 ): ContentPlan | undefined {
   return length === content.length ? undefined : resize(content, length);
+}
+
+/** The part of a span that lies inside a file. */
+export function spanInside({ content = emptyContent }: NodeRecord, { from, length }: Span): Span {
+  return { from, length: Math.max(0, Math.min(length, content.length - from)) };
 }
 
 /** The bytes that a new length truncates; empty if the file grows. */

@@ -16,7 +16,7 @@ import {
   type ShareRecord,
   shareBytes,
 } from "../records.ts";
-import { keepForSnapshots } from "../shared/node-replies.ts";
+import { keepForSnapshots, locate } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
 /** A file that a rename replaces while handles are open. */
@@ -43,13 +43,12 @@ export function displaceFile(
     lease: undefined,
   };
   const to = nodeKeyOf(share.id, next);
-  const { parent, folded } = to;
   return [
     ...keepForSnapshots({ share, key }, node),
     // Before the removal, so that the content always has a record that refers to it.
     put(nodes, to, next),
     remove(nodes, key),
-    put(nodeLocations, { share: share.id, id: node.id }, { parent, folded }),
+    locate(share, node, to),
     put(locks, { share: share.id, id: node.id }, { ...held, deletePending: true }),
     ...periodJob(nodes, to, next),
   ];

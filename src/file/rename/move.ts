@@ -10,7 +10,7 @@ import {
   shareBytes,
 } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { keepForSnapshots, deleteNode, useBytes } from "../shared/node-replies.ts";
+import { keepForSnapshots, deleteNode, locate, useBytes } from "../shared/node-replies.ts";
 import type { HardLink } from "../share-tree.ts";
 import { displaceFile } from "./displace.ts";
 import type { LocalSource } from "../shared/range-params.ts";
@@ -95,7 +95,7 @@ export function moveNode({ share, from, node, to, replaced, next }: NodeMove): r
     ...(other === undefined ? [] : [remove(nodeLocations, { share: share.id, id: other.id })]),
     put(nodes, to, { ...next, since: share.epoch }),
     ...(staysPut ? [] : [remove(nodes, from)]),
-    put(nodeLocations, { share: share.id, id: node.id }, { parent: to.parent, folded: to.folded }),
+    locate(share, node, to),
     ...useBytes(share.id, other === undefined ? 0 : -shareBytes(other)),
   ];
 }

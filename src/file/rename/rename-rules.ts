@@ -96,7 +96,7 @@ function refuseForOpenBelow(
   let first: Pick<CachedBelow, "opens" | "since" | "file"> | undefined;
   for (const { id, state } of openBelow) {
     const breaking = breakCaches(state, "violation", { now });
-    const { waitingSince: since } = breaking;
+    const { since } = breaking;
     if (since === undefined) return { why: "open-below", opens: state.opens };
     if (breaking.state !== state) changedLocks.push({ id, state: breaking.state });
     first ??= { opens: state.opens, since, file: id };

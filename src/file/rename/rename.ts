@@ -20,7 +20,8 @@ import { checkFileAccess, fileOperation } from "../file-operation.ts";
 import { displaceAccess, moveAccess, removeAccess } from "../locks/file-access.ts";
 import { deletePending, flushSecondsMax, faultWithHolders } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { keepsTrailingDots } from "../file-address.ts";
+import { keepsSourceTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import {
   readInheritedSddl,
   resolveSmbProperties,

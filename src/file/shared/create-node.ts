@@ -1,9 +1,10 @@
 import type { ContentPlan } from "../../content/content-ref.ts";
+import type { Effect } from "../../operation/effects.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { putNode } from "./node-replies.ts";
+import { putNode, updateNode } from "./node-replies.ts";
 import type { SmbInput } from "./smb-params.ts";
 import {
   resolveSmbProperties,
@@ -23,6 +24,7 @@ export const nodeCreation = {
   effect: "writes",
 } as const;
 
+/** The headers of the replies that these functions build. */
 export const createdHeaderNames = [...smbHeaderNames, "x-ms-request-server-encrypted"] as const;
 
 interface CreationContext {
@@ -34,13 +36,47 @@ interface CreationContext {
   readonly version: string;
 }
 
+interface ChangeContext extends Pick<CreationContext, "scope" | "newETag" | "version"> {
+  readonly target: NodeRecord;
+  readonly input: { readonly smb: SmbInput };
+}
+
+/** The reply that sets the SMB properties of a request on an existing file or directory. */
+export function changeProperties(
+  { scope, target, input, newETag: now, version }: ChangeContext,
+  { parentSddl, fields, ...plan }: Pick<NewNode, "fields" | "content"> & ParentSddl,
+) {
+  const { share, parent } = scope;
+  const change = { share, kind: target.kind, parent, parentSddl, input: input.smb, now };
+  const resolved = resolveSmbProperties({ ...change, present: target });
+  if (!resolved.ok) return resolved;
+  const next: NodeRecord = { ...target, ...resolved.value.properties, ...fields };
+  return replyWith(updateNode(scope, { target, next, ...plan }), resolved.value, next, version);
+}
+
+/** Adds what resolving the SMB properties requires to the reply that stores a file node. */
+function replyWith<R extends { readonly effects: readonly Effect[] }>(
+  reply: R,
+  { effects }: { readonly effects: readonly Effect[] },
+  next: NodeRecord,
+  version: string,
+) {
+  return {
+    ...reply,
+    effects: [...reply.effects, ...effects],
+    headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+  };
+}
+
+type ParentSddl = Pick<SmbPropertyChange, "parentSddl">;
+
 interface NewNode {
   readonly kind: NodeKind;
   /** What the permission is resolved from, beside the request. */
   readonly permission: Pick<SmbPropertyChange, "creates" | "parentSddl" | "keySddl">;
   /** The fields that only this kind has. */
   readonly fields?: Partial<NodeRecord>;
-  readonly content?: ContentPlan;
+  readonly content?: ContentPlan | undefined;
 }
 
 /** The reply that creates a file, directory or symbolic link, or replaces a file. */
@@ -63,10 +99,5 @@ export function createNode(
     metadata: input.metadata,
     ...fields,
   };
-  const placed = putNode(scope, { target, next, ...plan });
-  return {
-    ...placed,
-    effects: [...placed.effects, ...resolved.value.effects],
-    headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
-  };
+  return replyWith(putNode(scope, { target, next, ...plan }), resolved.value, next, version);
 }

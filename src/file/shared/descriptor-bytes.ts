@@ -11,12 +11,9 @@ import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
  *  them. The following constants are bits of its Control field. */
 
 const selfRelative = 0x8000;
-const accessPresent = 0x4;
-const auditPresent = 0x10;
-const accessAutoInherited = 0x400;
-const auditAutoInherited = 0x800;
-const accessProtected = 0x1000;
-const auditProtected = 0x2000;
+const accessFlags = { present: 0x4, autoInherited: 0x400, isProtected: 0x1000 } as const;
+const auditFlags = { present: 0x10, autoInherited: 0x800, isProtected: 0x2000 } as const;
+type ListFlags = typeof accessFlags | typeof auditFlags;
 const headerBytes = 20;
 const listHeaderBytes = 8;
 const entryHeaderBytes = 8;
@@ -34,13 +31,15 @@ const nothing = new Uint8Array(0);
 /** Encodes the parts of a descriptor that `wanted` (bits of `SecurityPart`) contains. Other parts
  *  and their flags are omitted. */
 export function encodeDescriptor(descriptor: SecurityDescriptor, wanted = allParts): Uint8Array {
-  const { owner, group, access, audit } = descriptor;
   const has = (part: number): boolean => (wanted & part) !== 0;
-  // In the order of the service: the lists before the SIDs. The number is the place of the offset
+  const { owner, group } = descriptor;
+  const access = has(SecurityPart.access) ? descriptor.access : undefined;
+  const audit = has(SecurityPart.audit) ? descriptor.audit : undefined;
+  // In the order of the service: the lists before the SIDs. The number is the index of the offset
   // in the header.
   const parts = [
-    [2, has(SecurityPart.audit) && audit !== undefined ? encodeList(audit) : nothing],
-    [3, has(SecurityPart.access) ? encodeList(access) : nothing],
+    [2, audit === undefined ? nothing : encodeList(audit)],
+    [3, access === undefined ? nothing : encodeList(access)],
     [0, has(SecurityPart.owner) ? encodeSid(owner) : nothing],
     [1, has(SecurityPart.group) ? encodeSid(group) : nothing],
   ] as const;
@@ -48,9 +47,8 @@ export function encodeDescriptor(descriptor: SecurityDescriptor, wanted = allPar
   const bytes = new Uint8Array(total);
   const view = new DataView(bytes.buffer);
   bytes[0] = 1;
-  const accessControl = has(SecurityPart.access) ? accessControlOf(descriptor) : 0;
-  const auditControl = has(SecurityPart.audit) ? auditControlOf(descriptor) : 0;
-  view.setUint16(2, selfRelative | accessControl | auditControl, true);
+  const control = controlOf(access, accessFlags) | controlOf(audit, auditFlags);
+  view.setUint16(2, selfRelative | control, true);
   let at = headerBytes;
   for (const [index, part] of parts) {
     if (part.length === 0) continue;
@@ -65,23 +63,15 @@ export function encodeDescriptor(descriptor: SecurityDescriptor, wanted = allPar
  *  `S:NO_ACCESS_CONTROL`. */
 function withNullAudit(bytes: Uint8Array): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  view.setUint16(2, view.getUint16(2, true) | auditPresent, true);
+  view.setUint16(2, view.getUint16(2, true) | auditFlags.present, true);
   return bytes;
 }
 
-function accessControlOf({ access }: SecurityDescriptor): number {
-  let control = accessPresent;
-  if (access.autoInherited) control |= accessAutoInherited;
-  if (access.isProtected) control |= accessProtected;
-  return control;
-}
-
-function auditControlOf({ audit }: SecurityDescriptor): number {
-  if (audit === undefined) return 0;
-  let control = auditPresent;
-  if (audit.autoInherited) control |= auditAutoInherited;
-  if (audit.isProtected) control |= auditProtected;
-  return control;
+/** The bits of the Control field that describe a list; 0 without a list. */
+function controlOf(list: AccessList | undefined, flags: ListFlags): number {
+  if (list === undefined) return 0;
+  const autoInherited = list.autoInherited ? flags.autoInherited : 0;
+  return flags.present | autoInherited | (list.isProtected ? flags.isProtected : 0);
 }
 
 function encodeList({ entries }: AccessList): Uint8Array {
@@ -125,28 +115,23 @@ export function encodeSid(sid: string): Uint8Array {
   return bytes;
 }
 
-/** Undefined if the bytes are malformed. */
+/** Decodes a descriptor; undefined if the bytes are malformed. */
 export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     const control = view.getUint16(2, true);
     const offset = (index: number) => view.getUint32(4 + index * 4, true);
-    const hasAudit = (control & auditPresent) !== 0 && offset(2) !== 0;
+    const hasAudit = (control & auditFlags.present) !== 0 && offset(2) !== 0;
+    const list = (index: number, flags: ListFlags): AccessList => ({
+      isProtected: (control & flags.isProtected) !== 0,
+      autoInherited: (control & flags.autoInherited) !== 0,
+      entries: decodeEntries(view, offset(index)),
+    });
     return {
       owner: decodeSid(view, offset(0)),
       group: decodeSid(view, offset(1)),
-      access: {
-        isProtected: (control & accessProtected) !== 0,
-        autoInherited: (control & accessAutoInherited) !== 0,
-        entries: decodeList(view, offset(3)),
-      },
-      audit: hasAudit
-        ? {
-            isProtected: (control & auditProtected) !== 0,
-            autoInherited: (control & auditAutoInherited) !== 0,
-            entries: decodeList(view, offset(2)),
-          }
-        : undefined,
+      access: list(3, accessFlags),
+      audit: hasAudit ? list(2, auditFlags) : undefined,
     };
   } catch (error) {
     // A read beyond the end: an offset or a length in the bytes is wrong.
@@ -155,7 +140,7 @@ export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefi
   }
 }
 
-function decodeList(view: DataView, start: number): readonly AccessEntry[] {
+function decodeEntries(view: DataView, start: number): readonly AccessEntry[] {
   if (start === 0) return [];
   const count = Math.min(view.getUint16(start + 4, true), entriesMax);
   const entries: AccessEntry[] = [];

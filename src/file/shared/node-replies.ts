@@ -3,6 +3,7 @@ import { add, put, remove, type Effect } from "../../operation/effects.ts";
 import {
   displacedParent,
   nodeLocations,
+  nodes,
   shareUsage,
   versionEnds,
   versions,
@@ -34,10 +35,17 @@ export function keepForSnapshots(
 
 const nothing: readonly Effect[] = [];
 
+/** A file node before and after a change, and the plan of its content if that changes. */
+interface NodeChange<Target> {
+  readonly target: Target;
+  readonly next: NodeRecord;
+  readonly content?: ContentPlan | undefined;
+}
+
 /** The reply that changes a file node in place. */
 export function updateNode(
   { share, key }: NodeWriteTarget,
-  { target, next, content }: { target: NodeRecord; next: NodeRecord; content?: ContentPlan },
+  { target, next, content }: NodeChange<NodeRecord>,
 ) {
   const changed: NodeRecord = { ...next, since: share.epoch };
   return {
@@ -51,15 +59,7 @@ export function updateNode(
 /** The reply that creates a file node, or replaces the one of the same name. */
 export function putNode(
   { share, key }: NodeWriteTarget,
-  {
-    target,
-    next,
-    content,
-  }: {
-    readonly target: NodeRecord | undefined;
-    readonly next: NodeRecord;
-    readonly content?: ContentPlan;
-  },
+  { target, next, content }: NodeChange<NodeRecord | undefined>,
 ) {
   const changed: NodeRecord = { ...next, since: share.epoch };
   return {
@@ -67,14 +67,15 @@ export function putNode(
     ...(content === undefined ? {} : { content }),
     preserve: keepForSnapshots({ share, key }, target),
     effects: [
-      put(
-        nodeLocations,
-        { share: share.id, id: next.id },
-        { parent: key.parent, folded: key.folded },
-      ),
+      locate(share, next, key),
       ...useBytes(share.id, shareBytes(next) - (target === undefined ? 0 : shareBytes(target))),
     ],
   };
+}
+
+/** The effect that stores under which key a file node is. */
+export function locate({ id: share }: ShareRecord, { id }: NodeRecord, key: NodeKey): Effect {
+  return put(nodeLocations, { share, id }, { parent: key.parent, folded: key.folded });
 }
 
 /** The reply that deletes a file node. */
@@ -87,6 +88,17 @@ export function deleteNode({ share, key }: NodeWriteTarget, target: NodeRecord) 
       ...useBytes(share.id, -shareBytes(target)),
     ],
   };
+}
+
+/** The effects that delete a file node, for SMB operations and background tasks, which have no
+ *  reply. */
+export function removeNode({
+  share,
+  key,
+  node,
+}: NodeWriteTarget & { readonly node: NodeRecord }): readonly Effect[] {
+  const { preserve, effects } = deleteNode({ share, key }, node);
+  return [...preserve, remove(nodes, key), ...effects];
 }
 
 /** The effect that adds to the bytes in use of a share; `delta` may be negative. */

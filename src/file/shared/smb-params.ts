@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { changePermissionNeed } from "../../protocol/roles/action-need.ts";
 import type { ActionNeed } from "../../protocol/roles/role.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { trailingDotHeader } from "../file-address.ts";
 import { parseAttributes } from "./smb-properties.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 import { sddlFromBinary } from "./descriptor-bytes.ts";
@@ -173,7 +172,5 @@ function readPosix(reader: ParamReader): Result<PosixInput> {
   return ok({ mode: mode?.padStart(4, "0"), owner, group });
 }
 
-/** Whether names in the path keep dots at their end, which are removed otherwise. Every operation
- *  on a path has this parameter. */
-export const keepsTrailingDots = header(trailingDotHeader, boolean);
+/** As `keepsTrailingDots`, for the path of the source of a copy or rename. */
 export const keepsSourceTrailingDots = header("x-ms-source-allow-trailing-dot", boolean);

@@ -32,7 +32,7 @@ const names = [
   ["NoScrubData", 0x2_0000],
 ] as const;
 
-export const readOnlyAttribute = 0x1;
+const readOnlyAttribute = 0x1;
 export function isReadOnly({ attributes }: { readonly attributes: number }): boolean {
   return (attributes & readOnlyAttribute) !== 0;
 }

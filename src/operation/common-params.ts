@@ -3,14 +3,16 @@ import type { Ticks } from "../base/ticks.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { ok, type Result } from "../protocol/result.ts";
 import type { QueryReader } from "./service.ts";
-import { integer, query } from "../protocol/params.ts";
-import type { Param, TextParser } from "../protocol/params.ts";
+import { integer, query, type Param, type TextParser } from "../protocol/params.ts";
 import { resourceNameUnitsMax } from "../protocol/names.ts";
 import { parseConditions, type Conditions } from "../protocol/conditions.ts";
-import { parseMetadata } from "../protocol/metadata.ts";
-import type { Metadata } from "../protocol/metadata.ts";
-import { parseLeaseAction, leaseReplyHeaders } from "../protocol/lease.ts";
-import type { LeaseKind, LeaseAction } from "../protocol/lease.ts";
+import { parseMetadata, type Metadata } from "../protocol/metadata.ts";
+import {
+  leaseReplyHeaders,
+  parseLeaseAction,
+  type LeaseAction,
+  type LeaseKind,
+} from "../protocol/lease.ts";
 
 /** Declarations of parameters and lease operations that several services have alike: operations
  *  take them into their `params`, and `http/` parses requests by them. */

@@ -1,4 +1,4 @@
-import { mapAwaitable } from "../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { keyBytesMax, textOfKey, type KeyText } from "../encoding/keys.ts";
 import type { Ticks } from "../base/ticks.ts";
 import {
@@ -10,12 +10,10 @@ import {
   type HeadRead,
   type KeyChange,
 } from "./write-set.ts";
-import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import { appendsMax } from "./logs.ts";
 import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
-import { scanLayers, readLayers } from "./layered-scan.ts";
-import type { CoveredRange, ScanLayers } from "./layered-scan.ts";
+import { scanLayers, readLayers, type CoveredRange, type ScanLayers } from "./layered-scan.ts";
 
 /** What a transaction of the store reads and writes while its work runs, and the comparison of what
  *  it has read with later states. `Transactions` (`transactional-store.ts`) runs the first attempt,

@@ -1,5 +1,4 @@
-import { mapAwaitable } from "../base/awaitable.ts";
-import type { Awaitable } from "../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import type { KeyText } from "../encoding/keys.ts";
 

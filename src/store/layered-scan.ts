@@ -1,10 +1,8 @@
-import { changedValue } from "./write-set.ts";
-import type { Change } from "./write-set.ts";
-import type { Awaitable } from "../base/awaitable.ts";
+import { changedValue, type Change } from "./write-set.ts";
+import { tryAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { ScanBounds, StateReader } from "./engine.ts";
 import { textOfKey, type KeyText } from "../encoding/keys.ts";
 import type { Bounds, Entry, Key, Value, View } from "./store.ts";
-import { tryAwaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
 
 /** Scans of key ranges in a state with uncommitted changes on top of it. An `Attempt` reads with

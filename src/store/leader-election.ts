@@ -1,6 +1,5 @@
 import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
-import { ticksPerSecond } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
 
 /** Chooses the process that runs a background task, such as freeing space, when several processes

@@ -1,6 +1,5 @@
 import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
-import { ticksPerMillisecond } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { readAll, type LiveProcess, type Processes } from "./processes.ts";
 import { StoreUnavailable, type Store } from "./store.ts";

@@ -1,5 +1,4 @@
-import { ticksMax, ticksPerMillisecond } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { ticksMax, ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineView, ScanBounds, StateView, VersionedEntry } from "./engine.ts";

@@ -3,12 +3,9 @@ import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { invalidHeader, invalidQuery, missingHeader } from "../../protocol/faults.ts";
 import { header, integer, isHeaderText, query, text, type Param } from "../../protocol/params.ts";
 import { leaseSeconds, parseLeaseId } from "../../protocol/lease.ts";
-import { checkMetadata, type HttpHeaders } from "../../protocol/metadata.ts";
-import type { Metadata } from "../../protocol/metadata.ts";
-import { parseAcl, parsePermissions, parseUmask } from "../../protocol/posix-acl.ts";
-import type { AclEntry } from "../../protocol/posix-acl.ts";
-import { fail, ok } from "../../protocol/result.ts";
-import type { Result } from "../../protocol/result.ts";
+import { checkMetadata, type HttpHeaders, type Metadata } from "../../protocol/metadata.ts";
+import { parseAcl, parsePermissions, parseUmask, type AclEntry } from "../../protocol/posix-acl.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { decodePercent } from "../../protocol/names.ts";
 
 /** Parsers of the headers and query parameters of the Data Lake API, for the operations in this

@@ -1,5 +1,4 @@
-import type { Ticks } from "../../base/ticks.ts";
-import { ticksPerSecond } from "../../base/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import type { Processes } from "../../store/processes.ts";
 import { StoreBusy } from "../../store/store.ts";

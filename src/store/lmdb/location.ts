@@ -13,8 +13,7 @@ import { dirname, join } from "node:path";
 
 import type { Clock, Log } from "../../base/world.ts";
 import { isNoSpaceError } from "../folders.ts";
-import { identifyProcess, isAlive, processNamespace } from "../processes.ts";
-import type { ProcessIdentity } from "../processes.ts";
+import { identifyProcess, isAlive, processNamespace, type ProcessIdentity } from "../processes.ts";
 
 /** Who has a data folder open. LMDB can be shared by the processes of one machine that see each
  *  other, but not over a network file system or between containers: a second user there would

@@ -12,8 +12,7 @@ import type {
   VersionedEntry,
   StateFacts,
 } from "../engine.ts";
-import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
-import type { TreeNode } from "../tree.ts";
+import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan, type TreeNode } from "../tree.ts";
 
 /** The store in memory, for tests and for servers without a disk (`data/storage-backends.ts`). */
 

@@ -7,8 +7,7 @@ import type { ValueCodec } from "../engine.ts";
 import { keyInLog, numberPart } from "../logs.ts";
 import { encodeCounter } from "../store.ts";
 import { latestTicks } from "../committer.ts";
-import { bigintArray, byteaColumns, boundOf, rowKey } from "./rows.ts";
-import type { RowKey } from "./rows.ts";
+import { bigintArray, byteaColumns, boundOf, rowKey, type RowKey } from "./rows.ts";
 
 /** Encodes a commit batch as the parameters of `commit_batch`, the function of the database that
  *  validates and writes it (`schema.ts`): arrays of columns, so that any number of transactions is

@@ -11,14 +11,12 @@ import {
   type QueuedTransaction,
 } from "../committer.ts";
 import type { StateReader, StateView, ValueCodec } from "../engine.ts";
-import { batchQuery } from "./batch.ts";
-import { PrefetchedState } from "./prefetched-state.ts";
-import type { PrefetchResult } from "./prefetched-state.ts";
+import { batchQuery, type BatchRow } from "./batch.ts";
+import { PrefetchedState, type PrefetchResult } from "./prefetched-state.ts";
 import type { Prefetcher } from "./prefetcher.ts";
 import type { StatePool } from "./state-pool.ts";
 import { asUnavailable, isFenced, isTransient } from "./unavailable.ts";
 import { ticksPerSecond } from "../../base/ticks.ts";
-import type { BatchRow } from "./batch.ts";
 
 /** Commits batches to the database, for the `Committer` of `PostgresStore`: one round trip for each
  *  batch, and the same batch again if its response was lost. */

@@ -23,10 +23,9 @@ import {
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { Prefetcher } from "./prefetcher.ts";
-import { keepActive } from "./state-pool.ts";
+import { keepActive, type StatePool } from "./state-pool.ts";
 import { NodeWatchers } from "./node-watchers.ts";
 import { DatabaseCommits, postgresCall } from "./database-commits.ts";
-import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 /** The store in a database that any number of equal server nodes share. Transactions, the commit

@@ -1,10 +1,8 @@
 import type { Awaitable } from "../../base/awaitable.ts";
 import type { View } from "../store.ts";
 import { lookupsMax } from "./connections.ts";
-import { prefetchQuery } from "./prefetch-query.ts";
-import type { PrefetchRow } from "./prefetch-query.ts";
-import { prefetchResultOf, PrefetchedState } from "./prefetched-state.ts";
-import type { PrefetchResult } from "./prefetched-state.ts";
+import { prefetchQuery, type PrefetchRow } from "./prefetch-query.ts";
+import { prefetchResultOf, PrefetchedState, type PrefetchResult } from "./prefetched-state.ts";
 import type { ReadCache, ReadPlan } from "./read-plans.ts";
 import { planReads, mergeSequential, mergeConcurrent } from "./read-plans.ts";
 import { headerOf } from "./shared-snapshot.ts";

@@ -2,8 +2,7 @@ import type { Pool, PoolClient, QueryResult } from "pg";
 
 import type { Clock } from "../../base/world.ts";
 import type { StateView, ValueCodec } from "../engine.ts";
-import { databaseTicks } from "./database-time.ts";
-import type { DatabaseTime } from "./database-time.ts";
+import { databaseTicks, type DatabaseTime } from "./database-time.ts";
 import { beginSnapshotRead } from "./postgres-specifics.ts";
 import type { ReadCache } from "./read-plans.ts";
 import { headerOf, SharedSnapshot, type HeaderRow, type StateHeader } from "./shared-snapshot.ts";

@@ -4,8 +4,7 @@ import type { RecordView } from "../../../operation/view.ts";
 import { checkLease } from "../../../protocol/lease.ts";
 import { fail, ok, type Result } from "../../../protocol/result.ts";
 import { checkProtection } from "../../protection/protection.ts";
-import { blobs, uploads } from "../../records.ts";
-import type { BlobKey, BlobRecord, UploadRecord } from "../../records.ts";
+import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../../records.ts";
 import type { ContainerScope } from "../../resources.ts";
 import {
   dropUpload,

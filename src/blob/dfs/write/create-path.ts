@@ -16,8 +16,7 @@ import {
 } from "../../shared/create-blob.ts";
 import type { BlobPolicy } from "../../blob-policy.ts";
 import { storedUpload } from "../../block/read-blocks.ts";
-import { blobs } from "../../records.ts";
-import type { BlobRecord, UploadRecord } from "../../records.ts";
+import { blobs, type BlobRecord, type UploadRecord } from "../../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../../resources.ts";
 import {
   blobKey,

@@ -1,10 +1,8 @@
 import { invalidHeader, missingHeader } from "../../../protocol/faults.ts";
 import { applyLeaseAction, startLease, type Lease } from "../../../protocol/lease.ts";
 import type { Param } from "../../../protocol/params.ts";
-import { ok } from "../../../protocol/result.ts";
-import type { Result } from "../../../protocol/result.ts";
-import { ticksFromSeconds } from "../../../base/ticks.ts";
-import type { Ticks } from "../../../base/ticks.ts";
+import { ok, type Result } from "../../../protocol/result.ts";
+import { ticksFromSeconds, type Ticks } from "../../../base/ticks.ts";
 import { newLease } from "../params.ts";
 
 /** Lease actions that Append Data and Flush Data perform together with the write. */

@@ -34,7 +34,8 @@ describe("the last access time", () => {
   it("is the time of the last write until a read at least a day later", () => {
     expect(lastAccess(blob, on)).toBe(written);
     expect(lastAccess({ ...blob, lastAccess: written + 5n }, on)).toBe(written + 5n);
-    const soon = { target: blob, scope, address, features: on, now: written + ticksPerDay - 1n };
+    const now = written + ticksPerDay - 1n;
+    const soon = { target: blob, scope, address, features: on, now, newETag: now };
     expect(lastAccessUpdate(soon)).toEqual({});
     const later = { ...soon, now: written + ticksPerDay };
     const { deferredUpdate: note } = lastAccessUpdate(later);
@@ -49,6 +50,7 @@ describe("the last access time", () => {
       address,
       features: on,
       now,
+      newETag: now,
     });
     expect(note?.change({ ...blob, etag: written + 1n })).toBeUndefined();
   });

@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  comparePaths,
-  splitPath,
-  isWithin,
-  blobTree,
-  findPath,
-} from "../../src/blob/tree/find-path.ts";
+import { comparePaths, splitPath, isWithin, findPath } from "../../src/blob/tree/find-path.ts";
 import { applyEffects } from "../../src/operation/apply.ts";
 import type { Effect } from "../../src/operation/effects.ts";
 import { put, remove } from "../../src/operation/effects.ts";
@@ -75,7 +69,7 @@ class TreeStore {
       const replaced = await view.get(blobs, target.key);
       const isFree = target.missingParents.length === 0 && replaced === undefined;
       if (record === undefined || !isFree) return undefined;
-      if (isWithin(blobTree(view), record, target.ancestors)) return undefined;
+      if (isWithin(record, target.ancestors)) return undefined;
       const none = { upload: undefined, replacedUpload: undefined };
       return movePath({ from: source.key, to: target.key, record, ...none });
     }, onWrite);

@@ -1,13 +1,13 @@
 import { parseGuid } from "../../protocol/guid.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import type { Metadata, HttpHeaders } from "../../protocol/metadata.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
 import { boolean, header, integer, oneOf } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { FetchedProperties } from "../../operation/source.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { parseSequenceNumber } from "../page/put-page.ts";
-import type { BlobRecord, BlobType } from "../records.ts";
+import type { BlobRecord } from "../records.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import type { NewBlob } from "../shared/create-blob.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
@@ -23,17 +23,11 @@ export const tagOption = header("x-ms-copy-source-tag-option", oneOf("REPLACE", 
 export const sourceLeaseId = header("x-ms-source-lease-id", parseGuid);
 
 /** Properties of a copy source that the copy gets, too. */
-export interface SourceProperties {
-  readonly type: BlobType;
-  readonly headers: HttpHeaders;
-  readonly metadata: Metadata;
-  readonly sequenceNumber?: bigint | undefined;
-  readonly committedBlockCount?: number | undefined;
-  readonly sealed?: true | undefined;
-  readonly tags?: Tags | undefined;
-  readonly tier?: string | undefined;
-  readonly rehydration?: object | undefined;
-}
+export type SourceProperties = Pick<
+  BlobRecord,
+  "type" | "headers" | "metadata" | "tags" | "tier" | "rehydration"
+> &
+  Pick<BlobRecord, "sequenceNumber" | "committedBlockCount" | "sealed">;
 
 /** The properties of the copy that the request sets. */
 export interface CopyOptions {

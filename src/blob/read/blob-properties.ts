@@ -3,7 +3,8 @@ import type { DeferredUpdate, HeaderGroup } from "../../operation/reply.ts";
 import { anyTable } from "../../encoding/table.ts";
 import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";
-import type { BlobAddress, ContainerScope } from "../resources.ts";
+import type { BlobAddress } from "../resources.ts";
+import type { ExistingBlob } from "../shared/overwrite.ts";
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
@@ -22,20 +23,11 @@ export function lastAccess(record: BlobRecord, features: Features): Ticks | unde
   return read > etag ? read : etag;
 }
 
-interface LastAccessContext {
-  readonly target: BlobRecord;
-  readonly scope: ContainerScope;
-  readonly address: BlobAddress;
-  readonly features: Features;
-  readonly now: Ticks;
-}
-
 /** Returns the deferred update that stores the time of this read, if the stored time is older than
  *  24 h; otherwise nothing. Reads in between write nothing. */
-export function lastAccessUpdate(context: LastAccessContext): {
+export function lastAccessUpdate({ target, scope, address, features, now }: ExistingBlob): {
   readonly deferredUpdate?: DeferredUpdate;
 } {
-  const { target, scope, address, features, now } = context;
   const lastAccessed = lastAccess(target, features);
   if (lastAccessed === undefined || !isBase(address) || now - lastAccessed < ticksPerDay) return {};
   const { key } = scope;
@@ -89,12 +81,8 @@ export const blobPropertyNames = [
 ] as const;
 
 /** The part of the decision context from which property headers are made. */
-interface BlobReadContext {
-  readonly target: BlobRecord;
-  readonly address: BlobAddress;
-  readonly now: Ticks;
+interface BlobReadContext extends ExistingBlob {
   readonly version: string;
-  readonly features: Features;
 }
 
 /** The property headers without that of the MD5, whose name depends on whether the whole blob is

@@ -30,14 +30,14 @@ export const getBlobProperties = operation({
     status: 200,
     headers: [...blobPropertyNames, "Content-Length", ...tierHeaderNames],
   },
-  decide: ({ target, address, now, version, features }) => ({
-    metadata: target.metadata,
+  decide: (context) => ({
+    metadata: context.target.metadata,
     headers: [
-      ...blobProperties({ target, address, now, version, features }),
-      tierHeaders(target),
+      ...blobProperties(context),
+      tierHeaders(context.target),
       {
-        "Content-MD5": storedMd5(target.headers),
-        "Content-Length": String(target.content.length),
+        "Content-MD5": storedMd5(context.target.headers),
+        "Content-Length": String(context.target.content.length),
       },
     ],
   }),

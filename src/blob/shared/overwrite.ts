@@ -20,28 +20,18 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { UploadLookup } from "../block/read-blocks.ts";
 import type { AccountRecord } from "../../account/account-record.ts";
 import type { RecordView } from "../../operation/view.ts";
+import type { Reply } from "../../operation/reply.ts";
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 
 /** What stays of a blob that is replaced or deleted: versions, soft-deleted states, leases and
  *  uploads. */
 
-interface AddressedBlob {
-  readonly scope: ContainerScope;
-  readonly address: BlobAddress;
-  readonly target: BlobRecord;
-}
-
-interface AddressedWrite {
-  readonly put?: BlobRecord;
-  readonly effects?: readonly Effect[];
-}
-
 /** The fields of a reply that write the record that the address names: the current blob as the
  *  target's record, a snapshot or version by an effect. */
 export function putAddressed(
-  { scope, address, target }: AddressedBlob,
+  { scope, address, target }: Pick<ExistingBlob, "scope" | "address" | "target">,
   record: BlobRecord,
-): AddressedWrite {
+): Pick<Reply<BlobRecord, never>, "put" | "effects"> {
   const { key } = scope;
   if (address.snapshot !== undefined) {
     const kind = "snapshot" as const;
@@ -62,6 +52,11 @@ export interface OverwriteContext {
   readonly features: Features;
   readonly now: Ticks;
   readonly newETag: Ticks;
+}
+
+/** The same for an operation whose target must exist. */
+export interface ExistingBlob extends OverwriteContext {
+  readonly target: BlobRecord;
 }
 
 export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {

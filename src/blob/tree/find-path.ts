@@ -115,18 +115,10 @@ export function pathElements(record: BlobRecord, withPermissions: boolean): stri
   );
 }
 
-/** A tree whose entries are keyed by the id of their directory and by their own name. Renaming a
- *  directory therefore changes one key, however many entries are below it. */
-export interface Tree<R> {
-  readonly lookup: (directory: bigint, name: string) => Awaitable<R | undefined>;
-  /** The id that the entries of a directory are keyed by; undefined for a file. */
-  readonly directoryId: (record: R) => bigint | undefined;
-}
-
 /** The directories above a path, as far as they exist. */
-interface ResolvedParents<R> {
+interface ResolvedParents {
   /** The records of the directories that exist, from the top down, without the root. */
-  readonly ancestors: readonly R[];
+  readonly ancestors: readonly BlobRecord[];
   /** The names of the directories that do not exist, from the top down. */
   readonly missing: readonly string[];
   /** The id of the last directory; undefined if any is missing. */
@@ -135,64 +127,37 @@ interface ResolvedParents<R> {
   readonly isBlocked: boolean;
 }
 
-/** Looks up the directories of a path from the root down, one by one; synchronously, unless a
- *  lookup returns a promise. */
-export function resolveParents<R>(
-  tree: Tree<R>,
-  root: bigint,
+/** Looks up the directories of a path from the directory `id` down, one by one; synchronously,
+ *  unless a lookup returns a promise. Entries are keyed by the id of their directory and by their
+ *  own name, so that renaming a directory changes one key, however many entries are below it.
+ *  `ancestors`: the directories that were found already. */
+export function resolveParents(
+  view: RecordView,
+  id: bigint,
   names: readonly string[],
-): Awaitable<ResolvedParents<R>> {
-  return descend({ tree, names, ancestors: [] }, root);
-}
-
-/** A lookup that has found the first of the directories. */
-interface Descent<R> {
-  readonly tree: Tree<R>;
-  readonly names: readonly string[];
-  readonly ancestors: R[];
-}
-
-function descend<R>(descent: Descent<R>, from: bigint): Awaitable<ResolvedParents<R>> {
-  const { tree, names, ancestors } = descent;
-  let id = from;
-  for (;;) {
-    const name = names[ancestors.length];
-    if (name === undefined) return { ancestors, missing: noNames, id, isBlocked: false };
-    const found = tree.lookup(id, name);
-    if (found instanceof Promise) {
-      return found.then((record) => {
-        const entered = enter(descent, record);
-        return entered === undefined ? stopAt(descent, record) : descend(descent, entered);
-      });
+  ancestors: BlobRecord[] = [],
+): Awaitable<ResolvedParents> {
+  const name = names[ancestors.length];
+  if (name === undefined) return { ancestors, missing: noNames, id, isBlocked: false };
+  return mapAwaitable(view.get(blobs, { container: id, name }), (record) => {
+    const isPresent = record !== undefined && !isExpired(record, view.now);
+    if (!isPresent || record.directory === undefined) {
+      const missing = names.slice(ancestors.length);
+      return { ancestors, missing, id: undefined, isBlocked: isPresent };
     }
-    const entered = enter(descent, found);
-    if (entered === undefined) return stopAt(descent, found);
-    id = entered;
-  }
-}
-
-/** Adds a record to the found directories and returns its id; undefined if it is no directory. */
-function enter<R>({ tree, ancestors }: Descent<R>, record: R | undefined): bigint | undefined {
-  const id = record === undefined ? undefined : tree.directoryId(record);
-  if (record !== undefined && id !== undefined) ancestors.push(record);
-  return id;
-}
-
-function stopAt<R>({ names, ancestors }: Descent<R>, record: R | undefined): ResolvedParents<R> {
-  const missing = names.slice(ancestors.length);
-  return { ancestors, missing, id: undefined, isBlocked: record !== undefined };
+    ancestors.push(record);
+    return resolveParents(view, record.directory, names, ancestors);
+  });
 }
 
 const noNames: readonly string[] = [];
 
 /** Whether a directory is moved into itself or below itself. */
-export function isWithin<R>(
-  { directoryId }: Pick<Tree<R>, "directoryId">,
-  moved: R,
-  ancestorsOfTarget: readonly R[],
+export function isWithin(
+  { directory }: BlobRecord,
+  ancestorsOfTarget: readonly BlobRecord[],
 ): boolean {
-  const id = directoryId(moved);
-  return id !== undefined && ancestorsOfTarget.some((ancestor) => directoryId(ancestor) === id);
+  return directory !== undefined && ancestorsOfTarget.some((each) => each.directory === directory);
 }
 
 const passed = ok(undefined);
@@ -251,17 +216,6 @@ const noDirectory = 0n;
 /** The name under which the root directory of a container is stored, with the container's id. */
 export const rootName = "";
 
-/** The tree of directories as `resolveParents` reads it. */
-export function blobTree(view: RecordView): Tree<BlobRecord> {
-  return {
-    lookup: (container, name) =>
-      mapAwaitable(view.get(blobs, { container, name }), (record) =>
-        record === undefined || isExpired(record, view.now) ? undefined : record,
-      ),
-    directoryId: ({ directory }) => directory,
-  };
-}
-
 /** Looks up a path on a hierarchical account, one record for each name in it. The empty path is
  *  that of the root directory. */
 export function findPath(view: RecordView, container: bigint, path: string): Awaitable<PathScope> {
@@ -270,7 +224,7 @@ export function findPath(view: RecordView, container: bigint, path: string): Awa
   if (name === undefined) return { key: { container, name: rootName }, ...noParents };
   const names = components.slice(0, -1);
   return mapAwaitable(view.get(blobs, { container, name: rootName }), (root) =>
-    mapAwaitable(resolveParents(blobTree(view), container, names), (parents) => {
+    mapAwaitable(resolveParents(view, container, names), (parents) => {
       const { ancestors, missing, id, isBlocked } = parents;
       return {
         key: { container: id ?? noDirectory, name },

@@ -1,4 +1,4 @@
-import { comparePaths, splitPath, resolveParents, blobTree, findPath } from "./find-path.ts";
+import { comparePaths, splitPath, resolveParents, findPath } from "./find-path.ts";
 import { walk, type DirectoryPage, type PageRequest, type Position } from "./walk.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { AclCaller } from "../../protocol/posix-access.ts";
@@ -38,7 +38,7 @@ export async function listTree(
   const [fromPath = "", ...fromRest] = from;
   const rootNames = splitPath(rootPath);
   const start = relativeTo(rootNames, splitPath(fromPath));
-  const { id } = await resolveParents(blobTree(view), container, rootNames);
+  const { id } = await resolveParents(view, container, rootNames);
   if (id === undefined || start === undefined) return { next: undefined };
   const end = endBefore === undefined ? undefined : splitPath(endBefore);
   const recursive = delimiter === "";

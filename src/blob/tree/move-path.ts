@@ -8,11 +8,11 @@ import {
   type UploadRecord,
   type GenerationKey,
 } from "../records.ts";
-import { dropUpload, retentionDays, softDelete } from "../shared/overwrite.ts";
+import { dropUpload, retentionDays, softDelete, type ExistingBlob } from "../shared/overwrite.ts";
 import { splitPath } from "./find-path.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { fileTimeStart, ticksMax, type Ticks } from "../../base/ticks.ts";
-import type { BlobAddress, ContainerScope } from "../resources.ts";
+import type { ContainerScope } from "../resources.ts";
 
 /** Moving and deleting paths of hierarchical accounts, for rename, delete and undelete. */
 
@@ -54,11 +54,7 @@ export function reclaimBelow({ directory }: BlobRecord): readonly Effect[] {
   return directory === undefined ? [] : [reclaimOwned("container", directory)];
 }
 
-interface PathDeletion {
-  readonly scope: ContainerScope;
-  readonly address: BlobAddress;
-  readonly target: BlobRecord;
-  readonly newETag: Ticks;
+interface PathDeletion extends Pick<ExistingBlob, "scope" | "address" | "target" | "newETag"> {
   readonly upload: UploadRecord | undefined;
 }
 

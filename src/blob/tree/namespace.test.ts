@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  comparePaths,
-  joinPath,
-  splitPath,
-  isWithin,
-  resolveParents,
-  type Tree,
-} from "./find-path.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { BlobKey, BlobRecord } from "../records.ts";
+import { comparePaths, joinPath, splitPath, isWithin, resolveParents } from "./find-path.ts";
 import { walk, type DirectoryPage, type PageRequest, type WalkEntry } from "./walk.ts";
 
 interface Node {
@@ -21,10 +16,15 @@ const directories: ReadonlyMap<bigint, Readonly<Record<string, Node>>> = new Map
   [4n, { y: {}, z: {} }],
 ]);
 
-const tree: Tree<Node> = {
-  lookup: (directory, name) => directories.get(directory)?.[name],
-  directoryId: ({ id }) => id,
-};
+const recordOf = ({ id }: Node) => ({ directory: id }) as BlobRecord;
+
+const view = {
+  now: 0n,
+  get: (_table: unknown, { container, name }: BlobKey) => {
+    const node = directories.get(container)?.[name];
+    return node && recordOf(node);
+  },
+} as unknown as RecordView;
 
 describe("a path", () => {
   it.each([
@@ -65,7 +65,7 @@ describe("the parents of a path", () => {
     ["a/x/n", undefined, "x/n", true],
   ])("%j", async (path, id, missing, isBlocked) => {
     const names = splitPath(path);
-    const found = await resolveParents(tree, 1n, names);
+    const found = await resolveParents(view, 1n, names);
     expect(found).toMatchObject({ id, missing: splitPath(missing), isBlocked });
     expect(found.ancestors).toHaveLength(names.length - found.missing.length);
   });
@@ -78,10 +78,10 @@ describe("the parents of a path", () => {
     ["b", "a", false],
   ])("of a move: is %s above what is in %s? %s", async (moved, target, expected) => {
     const [name = "", ...above] = splitPath(moved).toReversed();
-    const { id = 0n } = await resolveParents(tree, 1n, above.toReversed());
-    const record = directories.get(id)?.[name] ?? {};
-    const { ancestors } = await resolveParents(tree, 1n, splitPath(target));
-    expect(isWithin(tree, record, ancestors)).toBe(expected);
+    const { id = 0n } = await resolveParents(view, 1n, above.toReversed());
+    const record = recordOf(directories.get(id)?.[name] ?? {});
+    const { ancestors } = await resolveParents(view, 1n, splitPath(target));
+    expect(isWithin(record, ancestors)).toBe(expected);
   });
 });
 

@@ -150,19 +150,11 @@ export class PostgresStore implements Store {
   async #openUnlimited(clock: Clock): Promise<StateView> {
     const state = await this.#states.open();
     const endActivity = keepActive(state, clock);
-    const { sequence, ticks, clockOffset, priorityOwner } = state;
-    return this.#views.trackUnlimited({
-      sequence,
-      ticks,
-      clockOffset,
-      priorityOwner,
-      get: (key, text) => state.get(key, text),
-      scan: (bounds, countMax) => state.scan(bounds, countMax),
-      close: () => {
-        endActivity();
-        state.close();
-      },
-    });
+    const close = (): void => {
+      endActivity();
+      state.close();
+    };
+    return this.#views.trackUnlimited({ ...state, close });
   }
 
   async #close(): Promise<void> {

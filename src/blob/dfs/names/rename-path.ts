@@ -403,7 +403,7 @@ function checkDestination(
   if (scope.missingParents.length > 0) return fail("RenameDestinationParentPathNotFound");
   const { container, name } = scope.key;
   const isSame = from.container === container && from.name === name;
-  const isBelow = isWithin({ directoryId }, record, scope.ancestors);
+  const isBelow = isWithin(record, scope.ancestors);
   if (isSame || isBelow || name === rootName) return fail("InvalidRenameSourcePath");
   if (target === undefined) return ok(undefined);
   const isOfKind = (record.directory === undefined) === (target.directory === undefined);
@@ -411,8 +411,4 @@ function checkDestination(
   if (!isFree) return fail("PathAlreadyExists");
   const unprotected = checkProtection(target, now);
   return unprotected.ok ? ok(undefined) : unprotected;
-}
-
-function directoryId({ directory }: BlobRecord): bigint | undefined {
-  return directory;
 }

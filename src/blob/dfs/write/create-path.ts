@@ -24,6 +24,7 @@ import {
   heldLease,
   nextVersion,
   preservePrevious,
+  type OverwriteContext,
 } from "../../shared/overwrite.ts";
 import { hasBlobsBelow, isBelowFile } from "../../shared/prefixes.ts";
 import { hasFolderMark, withFolderMark } from "../../tree/create-parents.ts";
@@ -180,12 +181,8 @@ async function readFlat(
 }
 
 /** The part of the decision context that the creation of a record uses. */
-interface Creation {
-  readonly scope: ContainerScope;
-  readonly target: BlobRecord | undefined;
+interface Creation extends OverwriteContext {
   readonly input: InputOf<typeof params>;
-  readonly newETag: Ticks;
-  readonly now: Ticks;
   readonly newId: () => bigint;
   readonly aclCaller: AclCaller | undefined;
   readonly permits: ((letter: string) => boolean) | undefined;

@@ -17,21 +17,26 @@ const body = {
   parse: (bytes: Uint8Array, contentType: string): Result<BatchBody> => ok({ bytes, contentType }),
 } as const;
 
+/** What the declarations of Blob Batch have in common. */
+const batch = {
+  name: "Blob Batch",
+  body,
+  namedResources: [{ kind: "parts", credentials: "own" }],
+  target: "must-exist",
+  ...noETag,
+  effect: "reads",
+  success: { status: 202, headers: [] },
+} as const;
+
 /** Declares Blob Batch. Each part is authorised and executed separately; the batch is not a
  *  transaction. learn.microsoft.com/rest/api/storageservices/blob-batch */
 function declareBatch(ids: readonly string[], query: Readonly<Record<string, string>>) {
   return operation({
-    name: "Blob Batch",
+    ...batch,
     ids,
     route: { method: "POST", resource: "service", query },
     since: "2018-11-09",
-    body,
-    namedResources: [{ kind: "parts", credentials: "own" }],
     permission: { resourceType: "sco", sas: "account-only" },
-    target: "must-exist",
-    ...noETag,
-    effect: "reads",
-    success: { status: 202, headers: [] },
     decide: ({ input }) => ({ body: { batch: input.body } }),
   });
 }
@@ -45,7 +50,7 @@ export const submitBatch = [
 
 /** Blob Batch whose parts must address blobs of one container. */
 export const submitContainerBatch = operation({
-  name: "Blob Batch",
+  ...batch,
   ids: ["Container_SubmitBatch"],
   route: {
     method: "POST",
@@ -53,13 +58,7 @@ export const submitContainerBatch = operation({
     query: { restype: "container", comp: "batch" },
   },
   since: "2020-04-08",
-  body,
-  namedResources: [{ kind: "parts", credentials: "own" }],
   permission: { resourceType: "co" },
-  target: "must-exist",
-  ...noETag,
-  effect: "reads",
-  success: { status: 202, headers: [] },
   decide: ({ input, address }) => ({
     body: { batch: { ...input.body, within: address.container } },
   }),

@@ -8,7 +8,6 @@ import {
   type ReceivedBody,
 } from "../../../content/content-ref.ts";
 import { encodeBase64 } from "../../../base/base64.ts";
-import type { ContentBody } from "../../../operation/operation.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { required, type Param } from "../../../protocol/params.ts";
 import { fail, ok, type Result } from "../../../protocol/result.ts";
@@ -25,6 +24,7 @@ import {
 } from "../../records.ts";
 import { operation } from "../../resources.ts";
 import { appendedBlocksMax, putBlockBytesMax } from "../../shared/limits.ts";
+import { partBody } from "../../shared/write-part.ts";
 import { blobKey, hasBlocks, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { appendedId, commitAppended, readAppended } from "./commit-appended.ts";
 import { position } from "../params.ts";
@@ -199,14 +199,6 @@ function changeUpload(
   return { upload, effects: isMoved ? [written, expiry(key, upload)] : [written] };
 }
 
-const body: ContentBody = {
-  kind: "content",
-  lengthMax: putBlockBytesMax,
-  inlineBytesMax: inlineWholeBytesMax,
-  md5Always: false,
-  nonEmpty: true,
-};
-
 /** Which checksums the request has: the response contains the same ones. */
 interface SentChecksums {
   readonly md5: boolean;
@@ -230,29 +222,34 @@ const replyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
+/** What the declarations of Append Data, with and without a flush, have in common. */
+const appending = {
+  since: "2018-11-09",
+  body: { ...partBody(putBlockBytesMax), inlineBytesMax: inlineWholeBytesMax },
+  permission: { letters: "aw", resourceType: "o", posix: appendAccess },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  renewsLease,
+  effect: "writes",
+  success: { status: 202, headers: replyHeaders },
+} as const;
+
 /** Stores data that becomes part of the file when it is flushed. Concurrent appends to one file do
  *  not conflict. learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const appendPath = operation({
+  ...appending,
   name: "Append Data",
   ids: ["Path_AppendData"],
   route: { method: "PATCH", resource: "blob", query: { action: "append" } },
-  since: "2018-11-09",
   params: {
     position: required(position),
     sent: sentChecksums,
     lease: writeLease(false),
     encryption,
   },
-  body,
-  permission: { letters: "aw", resourceType: "o", posix: appendAccess },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-leased",
-  renewsLease,
   policy: { ...blobChange.policy, content: "none" },
   etag: "none",
-  effect: "writes",
-  success: { status: 202, headers: replyHeaders },
   freedBytes: () => 0,
   reads: (view, { scope }) => readAppends(view, blobKey({ scope })),
   decide: (context) => {
@@ -275,10 +272,10 @@ export const appendPath = operation({
 /** Appends data and flushes it at once. Recorded: the Content-Type of the request becomes that of
  *  the file. */
 export const appendAndFlush = operation({
+  ...appending,
   name: "Append Data And Flush",
   ids: [],
   route: { method: "PATCH", resource: "blob", query: { action: "append", flush: "true" } },
-  since: "2018-11-09",
   params: {
     position: required(position),
     sent: sentChecksums,
@@ -289,16 +286,8 @@ export const appendAndFlush = operation({
     } satisfies Param<string | undefined>,
     encryption,
   },
-  body,
-  permission: { letters: "aw", resourceType: "o", posix: appendAccess },
-  target: "must-exist",
-  conditions: "none",
-  lease: "match-if-leased",
-  renewsLease,
   policy: blobChange.policy,
   etag: "renew",
-  effect: "writes",
-  success: { status: 202, headers: replyHeaders },
   // Bytes that the flush frees: at most the data that was appended before.
   freedBytes: async (view, { scope, target }) => {
     const { data } = await readAppended(view, { key: blobKey({ scope }), target });

@@ -56,7 +56,8 @@ export interface DecidedEvent {
   /** `each`: the event of each blob that the effects write or delete, written blobs with this
    *  `api`. Otherwise one event of the target. */
   readonly of?: "each";
-  /** The target after the change, if the reply does not put it. */
+  /** The target after the change, if the reply does not put it: an effect writes it under another
+   *  key, as in a rename. */
   readonly record?: BlobRecord;
   readonly source?: EventRecord["source"];
   readonly recursive?: boolean;

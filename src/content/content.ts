@@ -61,7 +61,8 @@ export interface ContentStore {
     before: ContentRef | undefined,
     plan: ContentPlan | undefined,
   ): Awaitable<ContentRef | undefined>;
-  /** The slices that overlap `[from, from + length)`, in order, in bounded arrays. */
+  /** The slices of content that overlap `[from, from + length)`, in order, in arrays of bounded
+   *  length: for lists of blocks and page ranges. */
   slices(
     view: View,
     ref: ContentRef,

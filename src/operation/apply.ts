@@ -236,7 +236,8 @@ function write(
   );
 }
 
-/** Writes the record, whose content reference is final, and what is derived from it. */
+/** Writes the record and what is derived from it (index entries, notices, counted bytes), after its
+ *  content reference was determined. */
 function writeFinal(
   tx: Transaction,
   { table, key, origin, usage }: RecordWrite,

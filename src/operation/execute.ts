@@ -48,7 +48,8 @@ export interface Call {
   readonly input: object;
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
-  /** The stored body of an operation with a `content` body or a fetched source. */
+  /** The body of the request, or the bytes that were fetched from a copy source: already stored in
+   *  extents or in memory. */
   readonly received: ReceivedBody | undefined;
   readonly requestId: string;
   /** As the client sent it; undefined without one. */

@@ -364,7 +364,8 @@ const omittedFields: Pick<Operation, OmittedField> = {
   success: { status: 200, headers: [] },
 };
 
-/** The operation of a declaration. */
+/** Completes a declaration with the fields that it may omit, for `operationsOf` and for operations
+ *  that are made from others. */
 export function completeDeclaration(spec: object): Operation {
   const operation = { ...omittedFields, ...spec } as Operation;
   return { ...operation, roles: rolesOf(operation.params) };

@@ -178,7 +178,7 @@ async function admitExactly(tx: Transaction, change: UsageChange): Promise<void>
   }
 }
 
-/** How a transaction that changes the usage is identified and checked. */
+/** How a transaction is identified and checked whose change of the usage is settled. */
 interface UsageTransaction {
   /** Identifies the transaction, for `Quotas.release`. */
   readonly request: object;

@@ -39,7 +39,8 @@ export type Transform = (
   read: (from: number, length: number) => AsyncIterable<Uint8Array>,
 ) => AsyncIterable<Uint8Array>;
 
-/** Requests that are executed one by one and whose responses are sent in one multipart body. */
+/** The body of a Blob Batch: requests that are executed one by one and whose responses are sent in
+ *  one multipart body. */
 export interface Batch {
   readonly bytes: Uint8Array;
   readonly contentType: string;

@@ -53,12 +53,13 @@ export interface OwnSource {
   readonly address: { readonly resource: string };
   /** Whether the source is in the account of the target. */
   readonly isSameAccount: boolean;
-  /** Whether encryption scopes have keys of their own. */
+  /** Whether each encryption scope has a key of its own, as in an encrypted store: then a copy to
+   *  another scope must be encrypted again. */
   readonly hasScopeKeys: boolean;
   /** Whether the caller may read the source, given the access rules of its container or share. */
   readonly authorise: (access: Access | undefined) => Result<void>;
-  /** The other meaning of a source path that has two; which one exists is decided in the
-   *  transaction. */
+  /** The source that the URL names if it is read without the account in its path. Both readings may
+   *  be valid; which source exists is decided in the transaction. */
   readonly alternative?: OwnSource;
 }
 

@@ -29,7 +29,7 @@ interface ContentSpan {
   readonly checksum?: "md5" | "crc64" | undefined;
 }
 
-/** The bytes, as a structured body if requested. */
+/** The body of a response with these bytes, structured if requested. */
 export function replyBody(span: ContentSpan, isStructured: boolean): ReplyBody {
   if (!isStructured) return span;
   const { length } = span;

@@ -203,7 +203,8 @@ interface Interruption<I> {
   readonly before: () => I | undefined;
   /** Called after each wait; a result ends the request. */
   readonly after: () => I | undefined;
-  /** Calls the listener when the wait is to end early. Returns a function that removes it. */
+  /** Registers a listener that is called when the wait must end early, for example because its SMB
+   *  connection was closed. Returns a function that removes it. */
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 

@@ -51,7 +51,7 @@ export class BatchDelay {
     } while (queue.length > count && queue.length < countMax && this.#clock.monotonic() < end);
   }
 
-  /** Called when a commit begins. */
+  /** Called when a commit begins; `end` then measures how long it took. */
   begin(): void {
     this.#startedAt = this.#clock.monotonic();
   }
@@ -219,8 +219,8 @@ interface BatchCommit extends Committed {
 export type BatchResult =
   | {
       readonly kind: "committed";
-      /** Transactions that were not committed, because other processes have changed what they or
-       *  those they depend on have read. */
+      /** Transactions that were not committed, because other processes have changed what they have
+       *  read, or what those have read on whose changes they depend. */
       readonly dropped: ReadonlySet<QueuedTransaction>;
       /** Undefined if nothing was written. */
       readonly commit: Committed | undefined;

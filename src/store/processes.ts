@@ -1,5 +1,6 @@
 import { defineTable, internalRecord, recordCodec, type Table } from "../encoding/table.ts";
 import type { Store, View } from "./store.ts";
+import { readRecords } from "./typed-records.ts";
 import { readFileSync, readlinkSync } from "node:fs";
 
 /** The list of the processes of one machine that share a data folder, and whether each of them
@@ -88,18 +89,13 @@ function register(store: Store, self: ProcessIdentity): Promise<string> {
   });
 }
 
-/** All records of a table whose keys are ids. */
+/** All records of a list of processes or nodes, whose keys are their ids. */
 export async function readAll<R>(
   view: View,
   table: Table<string, R>,
 ): Promise<(R & { readonly id: string })[]> {
-  const found: (R & { readonly id: string })[] = [];
-  for await (const entries of view.range(table.range([]))) {
-    for (const { key, value } of entries) {
-      found.push({ ...table.codec.decode(value), id: String(table.parts(key)[0]) });
-    }
-  }
-  return found;
+  const found = await readRecords(view, table);
+  return found.map(({ parts: [id], record }) => ({ ...record, id: String(id) }));
 }
 
 /** Identifies a process of this boot. Process ids are reused, so the start time is part of it. */

@@ -50,7 +50,8 @@ export interface View {
   /** Commits up to this sequence are visible, later ones are not. */
   readonly sequence: number;
   get(key: Key): Awaitable<Value | undefined>;
-  /** Yields entries in arrays: an iteration step per entry is too slow for listings. */
+  /** The entries of a range, in order. Yields them in arrays: an iteration step per entry is too
+   *  slow for listings. */
   range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
   /** Reads the first entries of a range. If the transactions of a batch each delete the entries
    *  that they read this way, none of them scans the deleted ones again (`write-set.ts`). */

@@ -115,7 +115,7 @@ export class Watchers {
   }
 
   committed({ sequence, writes }: Committed): void {
-    // A poll has already seen this commit.
+    // A poll that ran before this call has already noticed the commit and called the watchers.
     if (this.#set.isEmpty || sequence <= this.#lastSequence) return;
     this.#lastSequence = sequence;
     this.#set.callWhere((prefix) => writes.some(({ text }) => text.startsWith(prefix)));

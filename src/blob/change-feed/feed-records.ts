@@ -65,8 +65,8 @@ export function manifestName(segment: Ticks): string {
 /** Prefix of the names of all segment manifests. */
 export const manifestsPrefix = indexPrefix;
 
-/** The start of the segment that a manifest describes; undefined for the placeholder and for other
- *  blobs. */
+/** The start of the segment (hour) that the manifest blob of this name describes; undefined for the
+ *  placeholder of 1601 and for other blobs. */
 export function segmentOfManifest(name: string): Ticks | undefined {
   const [year = "", month, day, hour = ""] = name.slice(indexPrefix.length).split("/");
   if (year === placeholderYear) return undefined;

@@ -201,8 +201,8 @@ function startCopyJob(context: OverwriteContext, job: Omit<TransferJob, "kind" |
   return startTransfer({ kind: "blob-copy", scope: [container, name], account, ...job });
 }
 
-/** Ends a pending copy. The target stays, empty and with its metadata.
- *  learn.microsoft.com/rest/api/storageservices/abort-copy-blob */
+/** Abort Copy Blob: ends a pending copy. The target stays as an empty blob with the metadata of the
+ *  copy. learn.microsoft.com/rest/api/storageservices/abort-copy-blob */
 export const abortCopyBlob = operation({
   name: "Abort Copy Blob",
   ids: ["Blob_AbortCopyFromURL"],

@@ -4,7 +4,7 @@ export interface LikePattern {
   readonly segments: readonly Segment[];
 }
 
-/** Consecutive characters of a pattern, without `%`. */
+/** A part of a pattern between two `%`, or before the first or after the last one. */
 interface Segment {
   readonly parts: readonly (string | typeof anyOne)[];
   /** The characters of a segment without `_`, which can be searched as a text; undefined with

@@ -454,7 +454,8 @@ class TokenReader {
     return token?.kind === "symbol" && token.text === text;
   }
 
-  /** Parses a nested expression; throws beyond the maximum depth. */
+  /** Parses something nested, such as an expression in parentheses. Throws beyond 200 levels: the
+   *  parser is recursive and would overflow the stack. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
     if (this.#depth > depthMax) throw new SqlSyntaxError("the expression nests too deep");

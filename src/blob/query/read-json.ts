@@ -140,7 +140,7 @@ class ValueScan {
   #fields = 0;
   #quoted = false;
   #isScalar = false;
-  /** Whether the scan is inside a top-level array. */
+  /** Whether the scan is inside a top-level array, whose elements are records of their own. */
   isInside = false;
 
   /** Whether the end of a value is still missing. */

@@ -177,7 +177,8 @@ function recordsOf(meter: Meter, { input, query }: QueryRequest): AsyncIterable<
   }
 }
 
-/** Counts the bytes that are read. */
+/** The queried blob, with a count of the bytes that were read, which the response reports as
+ *  progress. */
 class Meter implements RangeFile {
   readonly #blob: QueriedBlob;
   bytes = 0;

@@ -248,7 +248,8 @@ interface CreationContext extends OverwriteContext {
   readonly input: { readonly protection: Protection };
 }
 
-/** The fields of a new blob that the operation chooses. */
+/** The fields of a new blob that the operation chooses. `newBlobRecord` sets the others: dates,
+ *  lease, version, encryption. */
 export type NewBlob = Pick<
   BlobRecord,
   | "type"

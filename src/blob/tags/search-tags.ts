@@ -140,8 +140,8 @@ interface IndexPosition {
   readonly pastContainer: Uint8Array;
 }
 
-/** Decodes a key suffix: `[container,] name` for a join; in a scan of values it starts with the
- *  value. */
+/** Decodes the rest of an index key after `prefix`: `[container,] name` in a join; if the values of
+ *  one tag are scanned, it begins with the value. */
 function positionOf(suffix: Uint8Array, search: Search): IndexPosition {
   const container = indexedContainer(search);
   const parts = decodeKey(suffix);

@@ -75,10 +75,11 @@ function fillTables(tables: BigUint64Array): void {
   }
 }
 
-/** Adds the eight bytes at `pointer` to `crc`: one table for each byte. */
+/** Code that adds the eight bytes at `pointer` to the local `crc`. Each byte has a table of its
+ *  own, because it is followed by another number of bytes. */
 function addEightBytes(crc: number, pointer: number): number[] {
   const fromTable = (byte: number): number[] => {
-    // The byte times 8, the size of a word.
+    // The position in the table: the value of the byte times 8, the bytes of an entry.
     const shift =
       byte === 0 ? [constant64(3), shiftLeft64] : [constant64(8 * byte - 3), shiftRight64];
     return join(

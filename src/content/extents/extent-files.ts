@@ -47,7 +47,8 @@ export interface ExtentFiles {
 /** The layout of extents in which bytes take more space than their number. An offset then is not a
  *  position in the file, but the bytes of a region still have consecutive offsets. */
 export interface ExtentLayout {
-  /** A region that is not written at once must be longer than this. */
+  /** Longest region that is stored as one encrypted chunk, so that it must be written at once. A
+   *  region for bytes that arrive in several writes must be longer. */
   readonly wholeBytesMax: number;
   /** The regions of a new extent, which may take this space. */
   newRegions(capacity: number): Regions;

@@ -249,7 +249,8 @@ export class ExtentWriter {
     return isSparse;
   }
 
-  /** Seals full extents without holds; with `all`, also the current one. */
+  /** Seals full extents whose bodies all belong to requests that have ended; with `all`, also the
+   *  one that is appended to. */
   async seal({ all }: { all: boolean }): Promise<void> {
     if (all) {
       delete this.#current.packed;

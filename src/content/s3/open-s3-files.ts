@@ -34,8 +34,8 @@ interface ExtentLocator {
   readonly reader: PartReader;
 }
 
-/** The known parts of an extent. No byte of an extent is written twice, so known parts stay valid,
- *  and only unknown ones must be listed. */
+/** The parts of an extent that this process knows. No byte of an extent is written twice, so known
+ *  parts stay valid; if a read needs bytes outside them, the bucket is listed. */
 class ExtentParts {
   readonly #locator: ExtentLocator;
   readonly #extent: bigint;
@@ -147,7 +147,8 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   const reader = new PartReader(bucket, new BlockCache(location.cacheBytesMax));
   const locator = { bucket, prefix, reader };
   const partsOf = (extent: bigint) => listParts(bucket, prefix, extent, everything);
-  /** Parts of extents that this node writes, which it need not list. */
+  /** The parts of extents that this process writes: it knows them and need not request a
+   *  listing. */
   const writing = new Map<bigint, ExtentParts>();
   return {
     extentBytes,
@@ -226,7 +227,7 @@ async function read(bucket: Bucket): Promise<Owner | undefined> {
 /** Concurrent uploads per extent; further writes wait, which bounds memory. */
 const concurrentUploadsMax = 8;
 
-/** Contiguous bytes that are not uploaded yet. */
+/** Contiguous bytes of an extent that are written but not uploaded yet. */
 interface UploadBuffer {
   readonly offset: number;
   readonly chunks: Uint8Array[];

@@ -16,7 +16,7 @@ const readTriesMax = 3;
  *  are used. */
 const readAheadShare = 4;
 
-/** Numbers of blocks, both included. */
+/** A range of block numbers, `last` included. */
 interface BlockRange {
   readonly first: number;
   readonly last: number;

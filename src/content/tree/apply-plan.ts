@@ -389,7 +389,8 @@ function writeInner(
   }));
 }
 
-/** Adds levels until one node is left, or removes levels with a single child. */
+/** Makes a tree of the nodes of one level and returns its root: adds levels above until one node is
+ *  left, or removes levels with a single child. `undefined` without nodes. */
 function growRoot(references: NodeReferences, level: readonly Child[]): bigint | undefined {
   let children = level;
   while (children.length > 1) children = writeInner(references, children, true);

@@ -23,8 +23,8 @@ interface CopiedRange extends ExtentRange {
 export interface CopyResult {
   readonly ranges: readonly CopiedRange[];
   readonly regions: readonly Region[];
-  /** Returns the slice at its new location, as several slices if its copy is split or only its end
-   *  was copied; unchanged if it was not copied. */
+  /** Returns the slice with its new location: as several slices if its copy is in several regions
+   *  or only its end was copied, unchanged if it was not copied. */
   move(slice: Slice): readonly Slice[];
 }
 
@@ -41,7 +41,8 @@ export interface CopyTarget {
   reserve(length: number): Promise<Region>;
 }
 
-/** Copies the bytes of the slices; bytes that several slices share are copied once. */
+/** Copies the bytes of slices of one extent; bytes that several slices share are copied once.
+ *  Damaged slices are left where they are and logged. */
 export async function copyRanges(
   { fileCache, writer, log }: CopyParts,
   extent: bigint,

@@ -50,7 +50,8 @@ export class NodeReferences {
     return id;
   }
 
-  /** A node that this change has created; `undefined` for any other. */
+  /** Returns a node that this change has created and not discarded; `undefined` for any other
+   *  id. */
   createdNode(id: bigint): Node | undefined {
     return this.#created.get(id);
   }

@@ -15,8 +15,8 @@ export type Node =
   | { readonly kind: "leaf"; readonly slices: readonly Slice[] }
   | { readonly kind: "inner"; readonly children: readonly Child[] };
 
-/** `first` is the offset of the first slice below the child; all its slices end before the next
- *  child's `first`. */
+/** A child of an inner node. `first` is the offset of the first slice below it; all its slices end
+ *  before the next child's `first`. */
 export interface Child {
   readonly first: number;
   readonly id: bigint;

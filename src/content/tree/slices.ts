@@ -145,7 +145,8 @@ export async function slicesOfManyParts(
   return slices;
 }
 
-/** Appends the slices of the parts and returns their end offset. */
+/** Appends the slices of the parts, of which the first begins at offset `at`, and returns their end
+ *  offset. */
 function appendParts(slices: Slice[], parts: readonly ContentPart[], at: number): number {
   let next = at;
   for (const { pieces, block } of parts) {

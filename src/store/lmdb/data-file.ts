@@ -118,7 +118,8 @@ export class FileIdentityCheck {
   }
 }
 
-/** Page size of the data files, chosen so that keys of 4,000 bytes fit. */
+/** Page size of the data files. LMDB's usual 4 KiB would be too small: a page must hold two keys,
+ *  which may have 4,000 bytes each. */
 export const pageBytes = 8192;
 /** Header of every page: page number, transaction, key size, flags, bounds. */
 const pageHeaderBytes = 24;
@@ -133,7 +134,7 @@ const noRoot = 2n ** 64n - 1n;
 interface FileMeta {
   /** First page that was never used. */
   readonly nextPage: number;
-  /** Depth of the tree of records. */
+  /** Depth of LMDB's B+tree of records: a write copies one page of each level. */
   readonly depth: number;
   readonly branchPages: number;
   readonly leafPages: number;

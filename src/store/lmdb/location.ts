@@ -206,7 +206,8 @@ function keepTouching(path: string, self: LocationUser, clock: Clock): () => voi
     try {
       touch(path, self);
     } catch {
-      // The folder was removed; operations that need it will fail and report that.
+      // The folder was removed. Commits will fail and report that; an exception here would end the
+      // process.
     }
   });
   return () => cancel();

@@ -158,7 +158,7 @@ class RetryState implements BatchState {
 }
 
 interface SentBatch {
-  /** Sequence before the batch. */
+  /** Sequence of the store before the batch: its transactions have the next ones. */
   readonly previous: number;
   /** Numbers, from 1, of the transactions whose read set is invalid. */
   readonly conflicts: ReadonlySet<number>;

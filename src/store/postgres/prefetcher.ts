@@ -46,8 +46,8 @@ export class Prefetcher {
     return plan === undefined ? undefined : new PrefetchedState(await this.#read(plan));
   }
 
-  /** Prefetches for operations that run one after the other and each delete the entries they
-   *  read. */
+  /** Prefetches the reads of transactions that are retried one after the other. Each may delete the
+   *  entries it reads, so the ranges are read further than one of them would. */
   async openForAll(all: readonly PrefetchWork[]): Promise<PrefetchResult | undefined> {
     const candidates = await Promise.all(all.map((prefetch) => this.#planOf(prefetch)));
     const plans = candidates.filter((each) => each !== undefined);

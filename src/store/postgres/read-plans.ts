@@ -149,7 +149,8 @@ export class ReadCache {
 
   put({ text, revision, value }: VersionedEntry): void {
     if (value.length > valueBytesMax || this.#recent.get(text)?.revision === revision) return;
-    // Copies the value, which is a part of the buffer of the whole result.
+    // A copy: the value is a part of the buffer of the whole result, which would stay in memory
+    // with it.
     this.#recent.set(text, { revision, value: value.slice() });
   }
 

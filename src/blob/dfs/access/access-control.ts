@@ -89,8 +89,8 @@ export function accessOfNew(
   return replaceAcl({ ...named, mode: created.mode }, entries, kind);
 }
 
-/** Replaces the list of a path; a fault for default entries of a file, which only directories
- *  have. */
+/** Replaces the access control list of a path; a fault for default entries of a file, which only
+ *  directories have: new paths in a directory inherit them. */
 function replaceAcl(
   access: PosixAccess,
   entries: readonly AclEntry[],

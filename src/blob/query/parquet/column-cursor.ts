@@ -287,7 +287,7 @@ export class ColumnCursor {
   }
 }
 
-/** Approximate memory of a decoded value besides its text. */
+/** Approximate memory of a decoded value besides its text, for the limit of a query. */
 const dictionaryValueBytes = 32;
 
 interface PageParts {

@@ -156,7 +156,7 @@ function bitsAt(bytes: Uint8Array, from: number, width: number): number {
   return value;
 }
 
-/** Limit of this server for the values of a block; writers use 128. */
+/** Limit of this server for the values of a block of differences; writers use 128. */
 const blockValuesMax = 65_536;
 
 /** Reads whole numbers of which only the differences are stored, in blocks of several parts. The
@@ -264,7 +264,8 @@ export function textsByLength(reader: ParquetBytes): () => Uint8Array {
   return () => reader.take(Number(lengths.next()));
 }
 
-/** Reads texts that begin with a part of the text before them. */
+/** Reads texts of which only the end is stored, with the number of bytes that they share with the
+ *  start of the text before ("delta byte array"). */
 export function textsByPrefix(reader: ParquetBytes): () => Uint8Array {
   const shared = section(reader);
   const next = textsByLength(reader);

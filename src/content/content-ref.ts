@@ -43,8 +43,9 @@ export interface BytesSource {
   readonly cipher?: SliceCipher;
 }
 
-/** Set if the bytes are encrypted beside the encryption of the whole storage: AES-256 in counter
- *  mode with this nonce. The slice starts `at` bytes into the cipher stream. */
+/** Set if the bytes are encrypted with the key of a client or of an encryption scope, besides any
+ *  encryption of the whole storage: AES-256 in counter mode with this nonce. The slice starts `at`
+ *  bytes into the cipher stream. */
 export interface SliceCipher {
   readonly nonce: bigint;
   readonly at: number;

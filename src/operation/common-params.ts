@@ -55,7 +55,8 @@ export const leaseChange = {
 } as const;
 export const breakHeaders = { "x-ms-lease-action": "break" } as const;
 
-/** The action of a Lease operation on this kind of resource. */
+/** The parameters of a Lease operation: the action, and what it needs. The valid durations depend
+ *  on the kind of resource. */
 export function leaseAction(kind: LeaseKind): Param<LeaseAction> {
   return {
     sources: [

@@ -171,7 +171,7 @@ interface Waiter {
 export interface Wait extends Waiter {
   /** The key of the record. */
   readonly key: Uint8Array;
-  /** Wall time. */
+  /** Wall time at which the wait began. */
   readonly since: Ticks;
 }
 

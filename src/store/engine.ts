@@ -84,7 +84,7 @@ export interface EngineBatch {
   readonly mayUseReserve?: boolean;
 }
 
-/** Changes values on their way to a disk or a database and back: encryption
+/** Encodes values on their way to a disk or a database and decodes them on the way back: encryption
  *  (`encryption/record-cipher.ts`). */
 export interface ValueCodec {
   encode(key: Key, text: KeyText, value: Value): Value;

@@ -8,7 +8,8 @@ import type { Store } from "./store.ts";
  *  avoids double work. */
 
 interface LeaderElectionOptions {
-  /** The ephemeral store. */
+  /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
+   *  running processes. */
   readonly store: Store;
   readonly name: string;
   /** Id of this process. */

@@ -10,7 +10,8 @@ import { StoreUnavailable, type Store } from "./store.ts";
  *  `processes.ts` instead. */
 
 interface NodesOptions {
-  /** The ephemeral store. */
+  /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
+   *  running processes. */
   readonly store: Store;
   /** Unique id of this run of the node; never reused. */
   readonly self: string;

@@ -33,13 +33,15 @@ export interface Processes {
 }
 
 interface ProcessesOptions {
-  /** The ephemeral store. */
+  /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
+   *  running processes. */
   readonly store: Store;
   readonly self?: ProcessIdentity;
   readonly isAlive?: (process: ProcessIdentity) => boolean;
 }
 
-/** The last table tag, separate from those of all services. */
+/** The table of processes. Tags from `fc` on belong to lists of running processes, lower ones to
+ *  services. */
 const processTable = defineTable<string, ProcessRecord>({
   name: "process",
   tag: 0xfe,

@@ -62,7 +62,7 @@ export const { continueCrc, crcOfHalves } = new WebAssembly.Instance(
   },
 ).exports as unknown as Program;
 
-/** Table `k` contains the CRC of each byte with `k` zeros behind it. */
+/** Table `k` contains, for each value of a byte, the CRC of the byte followed by `k` zeros. */
 function fillTables(tables: BigUint64Array): void {
   for (let byte = 0; byte < 256; byte += 1) {
     let crc = BigInt(byte);

@@ -7,9 +7,13 @@ import {
 } from "./extent-files.ts";
 import { RegionAllocator, type ExtentRange, type Regions } from "./regions.ts";
 
-/** Extents whose bytes are encrypted in chunks, each for its place. Large
- *  bodies have no aligned extents: their buffers are not written unchanged. There is no spare space
- *  either, because only whole regions could be moved into it. */
+/** Encrypts extents: `data/storage-backends.ts` wraps the files of an encrypted store with it. A
+ *  chunk is encrypted for its position, so that bytes that were moved or changed on the disk cannot
+ *  be read. */
+
+/** Extents whose bytes are encrypted in chunks, each for its position. Large bodies have no aligned
+ *  extents: their buffers are not written unchanged. There is no spare space either, because only
+ *  whole regions could be moved into it. */
 export function encryptedFiles(files: ExtentFiles, cipher: Cipher): ExtentFiles {
   const { blockBytes: _, spare: __, ...rest } = files;
   return {

@@ -82,7 +82,7 @@ export function applyPlan(
   return applyWithReferences(tx, parts, change);
 }
 
-/** The content that a plan makes, if it is inline. */
+/** The content that a plan makes if it is inline; otherwise undefined. */
 function inlineContentOf(plan: ContentPlan): ContentRef | undefined {
   if (plan.plan === "share") return plan.ref.kind === "inline" ? plan.ref : undefined;
   if (plan.plan === "edit" || plan.parts.length > slicesInRecordMax) return undefined;
@@ -173,7 +173,7 @@ async function resolvePlan(
   return toRef(references, draft, length);
 }
 
-/** The length of content without a hole at its end. */
+/** The length of content that ends with its last slice. */
 function lengthOf(slices: readonly Slice[]): number {
   const last = slices.at(-1);
   return last === undefined ? 0 : endOf(last);

@@ -3,6 +3,10 @@ import type { Random } from "../../base/world.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 import { StoreUnavailable } from "../store.ts";
 
+/** Encryption at rest of records and extents: AES-256-GCM with the data keys of the store
+ *  (`keyring.ts`). `record-cipher.ts` encrypts the values of a store with it,
+ *  `content/extents/encrypted-files.ts` the bytes of extents. */
+
 /** What is sealed. The kind is part of the derivation of the key, so that a sealed record never
  *  opens as content. */
 type SealedKind = "record" | "content";

@@ -6,6 +6,10 @@ import { Cipher, dataKeyIdMax } from "./cipher.ts";
 import { keyringKey } from "./record-cipher.ts";
 import { recordCodec } from "../../encoding/table.ts";
 
+/** The data keys of an encrypted store, which are stored encrypted with the operator's master key:
+ *  opening them, adding one, changing the master key (`etagere encryption`), and following changes
+ *  by other processes. So a change of the master key encrypts a few keys again, not all data. */
+
 /** Length of master keys and data keys. */
 const keyBytes = 32;
 /** Data keys of a store; each rotation adds one. */

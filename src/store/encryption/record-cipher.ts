@@ -13,6 +13,10 @@ import type {
 import type { Key, Value } from "../store.ts";
 import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
 
+/** Encrypts the values of a store, between its engine and its transactions: the LMDB store wraps
+ *  its engine (`encodedEngine`), the PostgreSQL store calls the codec for each value. Keys are not
+ *  encrypted, because the engine must order them. */
+
 /** Which keys of a store are treated differently, by their first byte. */
 export interface RecordRules {
   /** Their values are not encrypted: numbers that a database adds to, and the list of extents. */

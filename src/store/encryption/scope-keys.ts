@@ -2,6 +2,10 @@ import { createHmac } from "node:crypto";
 import type { Random } from "../../base/world.ts";
 import { RecentMap } from "../../process/memo.ts";
 
+/** The keys of Azure's encryption scopes on an encrypted store: the content of blobs in a scope is
+ *  encrypted with a key of the scope. `http/` begins a body with them, `content/reader.ts` decrypts
+ *  with them. */
+
 /** An encryption scope of an account. */
 export interface ScopeName {
   readonly account: bigint;

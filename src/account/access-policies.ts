@@ -7,6 +7,10 @@ import type { Ticks } from "../base/ticks.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../encoding/xml.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
 
+/** Stored access policies of containers, queues, tables and shares: the XML body of Set ACL is
+ *  parsed, that of Get ACL rendered. The operations of all four services use these functions; a SAS
+ *  can name such a policy by its id. */
+
 /** Limit of the service per container, queue, table or share. */
 export const storedPoliciesMax = 5;
 /** Limit of the service for the id of a policy, in UTF-16 code units. */

@@ -26,7 +26,11 @@ import { parseAccountSettings } from "./parse-settings.ts";
 import { removeSubscriptions } from "./subscription-changes.ts";
 import type { AccountKeys } from "./settings.ts";
 
-/** Dependencies of the transactions that change stored accounts. */
+/** Creates, changes and deletes accounts that are kept in the store, each change in one
+ *  transaction. The admin API and `etagere account` use `AccountManager`. Accounts of the
+ *  configuration are not changed here: the operator edits the configuration. */
+
+/** What the functions below need of the server: its store, random numbers and services. */
 export interface AccountChangeParts {
   readonly store: Store;
   readonly random: Random;
@@ -193,7 +197,8 @@ async function withSettings(
   if (isChanged && (await hasContainers(tx, record.id))) return undefined;
   const changed = hierarchicalNamespace ? { ...rest, ...hierarchical } : rest;
   const logged = withChangeFeed(isChanged ? changed : record, others);
-  // Last, because it writes: a rejected change must not.
+  // Last, because `withQuota` writes in the transaction: a change that is rejected must write
+  // nothing.
   return withQuota(tx, logged, quotaBytes, hasData);
 }
 

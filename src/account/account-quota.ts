@@ -6,7 +6,12 @@ import { accounts, readAccount, readAccounts, type AccountRecord } from "./accou
 import type { IsUsed } from "./account-records.ts";
 import type { Accounts, AccountSettings } from "./settings.ts";
 
-/** Raised with each change of a quota, so that processes see when to read the quotas again. */
+/** Quotas (`quotaBytes`) and the change-feed setting of accounts in their records, where the
+ *  transactions of all processes see them. `data` calls `ensureSettings` at each start and reload,
+ *  and counts the bytes of accounts with a quota (`data/usage-counts.ts`). */
+
+/** The revision is raised with each change of a quota, so that processes see when to read the
+ *  quotas again. */
 interface QuotaState {
   readonly revision: bigint;
 }
@@ -20,7 +25,8 @@ export const quotaState = defineTable<"quotas", QuotaState>({
   ...internalRecord,
 });
 
-/** Notes that a quota was set, changed or removed in this transaction. */
+/** Raises the revision of the quotas after one was set, changed or removed in this transaction, so
+ *  that other processes read them again. */
 export async function noteQuotaChange(tx: Transaction): Promise<void> {
   const state = await readRecord(tx, quotaState, "quotas");
   putRecord(tx, quotaState, "quotas", { revision: (state?.revision ?? 0n) + 1n });

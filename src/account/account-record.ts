@@ -15,7 +15,8 @@ export interface AccountRecord {
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
   /** Whether blobs are kept in a tree of directories; fixed once the account has a container. */
   readonly hierarchicalNamespace?: true | undefined;
-  /** The quota of the settings, where transactions of all processes read it; undefined: none. */
+  /** The quota of the account; undefined: none. A copy of the setting, because the transactions of
+   *  all processes read this record. */
   readonly quota?: AccountQuota | undefined;
   /** Set while the account writes its changes to the event log; undefined: it does not. */
   readonly events?: AccountEvents | undefined;
@@ -53,7 +54,7 @@ export const accounts = defineTable<string, AccountRecord>({
   owner: "store",
   lifetime: "durable",
   role: "record",
-  // An archive has a frame of its own for an account.
+  // `etagere export` writes accounts in a form of their own (docs/ARCHIVE.md), not as records.
   isArchived: false,
   defines: { id: "account" },
 });
@@ -74,8 +75,8 @@ export async function readAccounts(
   return new Map(found.map(({ parts, record }) => [String(parts[0]), record]));
 }
 
-/** The state of all stored accounts, or of all stored identities: processes compare `revision` to
- *  see whether one has changed. */
+/** One record for all stored accounts and one for all stored identities. A process that finds
+ *  another `revision` than it knows reads them again. */
 interface AccountsState {
   readonly revision: bigint;
   /** Number of stored accounts; 0 for identities. */
@@ -91,7 +92,8 @@ export const accountsState = defineTable<"accounts" | "identity", AccountsState>
   ...internalRecord,
 });
 
-/** The scope of operations on the account: its record. */
+/** The scope (parent records) of operations on a service; the scopes of all other operations begin
+ *  with it. */
 export interface AccountScope {
   readonly account: AccountRecord;
 }

@@ -9,6 +9,9 @@ import type { Store, Transaction } from "../store/store.ts";
 import { putRecord } from "../store/typed-records.ts";
 import type { Table } from "../encoding/table.ts";
 
+/** Creation, reset and removal of the records of accounts. A server calls `ensureAccountRecords` at
+ *  its start, and `resetAccounts` when a test empties it. */
+
 /** An account as the configuration describes it. */
 interface ConfiguredAccount {
   readonly name: string;
@@ -101,7 +104,8 @@ export function newAccount(random: Random): AccountRecord {
   return { id: newId(random), properties: {} };
 }
 
-/** Whether a table has a record whose key begins with the id of an account. */
+/** Whether a table has a record of an account. Decides whether the account may be deleted or change
+ *  its namespace. */
 export async function hasRecords<K, R>(
   tx: Transaction,
   table: Table<K, R>,

@@ -13,6 +13,10 @@ import { fail } from "../protocol/result.ts";
 import type { Version } from "../protocol/versions.ts";
 import { serviceOperation } from "./service-resource.ts";
 
+/** List Containers, List Queues and List Shares: one declaration with parameters, because the three
+ *  differ only in their entries. Entries are read page by page; a marker names the first entry of
+ *  the next page. */
+
 /** The bounds of one page of a listing. */
 export interface ListBounds {
   /** The prefix of all listed names; empty for all. */

@@ -24,6 +24,11 @@ import { element, textElement } from "../encoding/xml-writer.ts";
 import { formatHttpDate } from "../base/dates.ts";
 import { invalidQuery, invalidXmlNode, missingXmlNode } from "../protocol/faults.ts";
 
+/** Get and Set Service Properties and Get Service Stats, which all four services have (logging,
+ *  metrics, CORS and some settings of their own). Each service adds the result of
+ *  `declareServiceProperties` to its operations. All properties are stored and returned; only CORS
+ *  rules, the static website and the retention of deleted blobs have effects. */
+
 // Limits of this server; Azure's documented settings need far less.
 const settingsMax = 32;
 const depthMax = 4;

@@ -21,7 +21,8 @@ export interface DeletedName {
 
 interface DeletedNameRecord {
   readonly until: Ticks;
-  /** Containers: the time of the deletion. */
+  /** When the container was deleted; only set for containers, of which a second deletion succeeds
+   *  for a second (`repetitionTicksMax`). */
   readonly deletedAt?: Ticks;
 }
 
@@ -38,7 +39,7 @@ export function softDeletePeriod<R extends { deletedAt: Ticks; retentionDays: nu
   };
 }
 
-/** Recorded: a container that is deleted again in this time gets 202 instead of 404. */
+/** Recorded from Azure: a container that is deleted again in this time gets 202 instead of 404. */
 const repetitionTicksMax = ticksPerSecond;
 
 export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({

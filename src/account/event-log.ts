@@ -6,6 +6,10 @@ import { accounts } from "./account-record.ts";
 import { logBounds, positionInLog, type LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
 
+/** The event log of an account: its committed changes in commit order. Transactions that change
+ *  blobs or files append to it (`blob/events.ts`, `file/events.ts`); the change feed and the
+ *  deliveries of subscriptions read it (`blob/change-feed`, `events`). */
+
 /** The types that Event Grid has, by the names of the change feed. */
 const eventGridTypes = {
   BlobCreated: "Microsoft.Storage.BlobCreated",
@@ -137,7 +141,8 @@ export const eventLog = defineTable<bigint, EventRecord>({
   ...internalRecord,
 });
 
-/** Text that is greater for later changes. Azure's has 48 hexadecimal digits, too. */
+/** The field `sequencer` of events: a text that is greater for later changes. It has 48 hexadecimal
+ *  digits, as in Azure. */
 export function sequencerOf({ sequence, number }: LogPosition): string {
   return sequence.toString(16).padStart(32, "0") + number.toString(16).padStart(16, "0");
 }
@@ -145,9 +150,9 @@ export function sequencerOf({ sequence, number }: LogPosition): string {
 const sequenceDigits = 8;
 const numberDigits = 4;
 
-/** A GUID that no other event has, and the same for each delivery: the id of the request with the
- *  position in its last part, because one request may have several transactions. Of a change that
- *  the server made itself, the position alone. */
+/** The id of an event: a GUID that no other event has, and the same for each delivery. It is the id
+ *  of the request with the position of the event in its last part, because one request may have
+ *  several transactions. For a change that the server made itself, it is the position alone. */
 export function eventIdOf({ position, event }: LoggedEvent): string {
   const sequence = position.sequence.toString(16).padStart(16, "0");
   const number = position.number.toString(16).padStart(numberDigits, "0");

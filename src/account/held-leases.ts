@@ -3,6 +3,9 @@ import type { Lease, LeaseKind } from "../protocol/lease.ts";
 import { defineIndex, type IndexEntry, recordCodec } from "../encoding/table.ts";
 import { ticksMax, type Ticks } from "../base/ticks.ts";
 
+/** The index of leases of all services by end time. The admin API lists from it the active leases
+ *  and those that ended in a period, without reading every blob. */
+
 /** The key of an entry of the lease index. */
 export interface HeldLeaseKey {
   /** When the lease ends; `ticksMax` for an infinite one. */

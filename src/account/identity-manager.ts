@@ -21,6 +21,10 @@ import {
   type StoredIdentity,
 } from "./stored-identity.ts";
 
+/** Creates, changes and deletes the principals and role assignments that are kept in the store. The
+ *  admin API and `etagere principal` use `IdentityManager`; those of the configuration are not
+ *  changed here. */
+
 export type IdentityFaultCode =
   | "InvalidInput"
   | "PrincipalNotFound"
@@ -231,8 +235,8 @@ export class IdentityManager {
   }
 }
 
-/** Tells all processes that identities have changed. A request of a caller with roles compares the
- *  revision in its transaction. */
+/** Gives the identities a new revision. A request of a caller with roles compares the revision in
+ *  its transaction, so that all processes notice the change. */
 function putIdentityRevision(tx: Transaction, random: Random): void {
   putRecord(tx, accountsState, "identity", { revision: newId(random), count: 0 });
 }

@@ -2,6 +2,10 @@ import { AccessRules, type Assignment, Role } from "../protocol/roles/role.ts";
 import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
 import type { ServiceName } from "../protocol/names.ts";
 
+/** Who may call the server with bearer tokens, as requests see it: principals, role assignments and
+ *  trusted issuers. `parse-identity.ts` reads them from the configuration, `stored-identity.ts`
+ *  adds those of the store, `rulesByAccount` prepares them for the checks of requests. */
+
 /** Principals, role assignments and trusted issuers, which Azure has in Entra ID and in its
  *  management plane. */
 export interface IdentitySettings {
@@ -87,7 +91,9 @@ export const noIdentity: IdentitySettings = {
   hasRoles: false,
 };
 
-/** Exists only while every key is published and every listener is on a loopback address. */
+/** The principal of a developer who runs the server on the same machine. It has all roles
+ *  (`withDeveloper`), and exists only while every account key is a published one and every listener
+ *  is on a loopback address: then there is nothing to protect. */
 export const developerPrincipal: PrincipalSettings = {
   name: "developer",
   objectId: "d0000000-0000-4000-8000-000000000001",

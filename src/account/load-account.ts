@@ -25,6 +25,10 @@ import type { AccountKeys } from "./settings.ts";
 import { putSubscriptionIn } from "./subscription-changes.ts";
 import type { Subscription } from "./subscription.ts";
 
+/** The last step of `etagere load`, which reads an archive into the store: the loaded data is given
+ *  to an account. `commands/archive/load-archive.ts` calls these functions in the transaction that
+ *  makes the data visible. */
+
 /** Data of an archive (`etagere load`), which was loaded under an id that no account has yet.
  *  `publishLoad` gives the id to an account, so that all data becomes visible at once. */
 export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {

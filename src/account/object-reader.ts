@@ -1,3 +1,7 @@
+/** Reads JSON objects of the configuration and of the admin API field by field, and collects one
+ *  line per problem, so that an operator sees all problems at once. Used by the parsers of
+ *  identities and subscriptions in this folder. */
+
 /** The parsed value, or one line for each problem of the configuration. */
 export type SettingsResult<T> =
   | { readonly ok: true; readonly value: T }

@@ -17,6 +17,10 @@ import {
   type TextForm,
 } from "./object-reader.ts";
 
+/** Parses the parts of a configuration that `identity.ts` describes: principals, roles, role
+ *  assignments, issuers. Also parses single principals and role assignments that the admin API
+ *  stores. */
+
 /** The parts of a configuration beside "accounts". */
 export interface IdentityInput {
   readonly principals?: Readonly<Record<string, PrincipalInput>>;

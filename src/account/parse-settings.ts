@@ -20,6 +20,9 @@ import {
   type SubscriptionInput,
 } from "./parse-subscription.ts";
 
+/** Parses the settings of accounts: of a configuration file, of the variable AZURITE_ACCOUNTS, of
+ *  `start`, and of accounts in the store. Problems are collected, one line each. */
+
 /** The settings of one account in the configuration; omitted ones have the values of
  *  `accountDefaults`. */
 export interface AccountInput {

@@ -14,6 +14,10 @@ import type {
   Subscription,
 } from "./subscription.ts";
 
+/** Parses event subscriptions, whose fields and limits are those of Azure Event Grid. They come
+ *  from the configuration or from the admin API; `inputOf` converts one back for responses and
+ *  archives. */
+
 /** A subscription as the configuration and the admin API describe it; the names are those of Event
  *  Grid. */
 export interface SubscriptionInput {

@@ -14,6 +14,10 @@ import {
 import { noETag, operationsOf, type Address } from "../operation/operation.ts";
 import { header, text } from "../protocol/params.ts";
 
+/** What every service loads first: the record of the account of a request. Also the resource
+ *  `service` itself, which is the target of operations such as Get Service Properties, and the
+ *  preflight request of browsers. */
+
 /** Thrown if an account was changed or deleted after the request was authenticated. The request
  *  must be authenticated again: its key may have been replaced. */
 export class AccountChanged extends Error {

@@ -60,7 +60,8 @@ export const changeFeedRetentionDaysMax = 146_000;
 /** Limit of this server: Azure has no such setting. */
 export const deletedNameSecondsMax = 3600;
 export const requestsPerSecondCeiling = 1_000_000;
-/** 4 PiB: the counter of an account is compared as a number. */
+/** 4 PiB. The bytes that an account uses are compared with the quota as a JavaScript number, which
+ *  is exact up to twice this. */
 export const quotaBytesMax = 2 ** 52;
 /** Limit of Azure. */
 export const encryptionScopesMax = 10_000;

@@ -7,6 +7,9 @@ import { parseAccountSettings } from "./parse-settings.ts";
 import type { AccountSettings } from "./settings.ts";
 import { readIdentity, type StoredIdentity } from "./stored-identity.ts";
 
+/** The settings of accounts and identities that the admin API has stored, in the memory of each
+ *  process. `data/accounts.ts` combines them with those of the configuration. */
+
 /** The stored principals and role assignments with the revision of their last change. */
 interface IdentityState extends StoredIdentity {
   readonly revision: bigint;

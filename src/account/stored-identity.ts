@@ -16,6 +16,9 @@ import {
   type RoleAssignmentInput,
 } from "./parse-identity.ts";
 
+/** The tables of stored principals and role assignments, and their combination with those of the
+ *  configuration. `identity-manager.ts` writes the tables. */
+
 /** A principal that was created by the admin API, in the form of the configuration. */
 interface PrincipalRecord {
   readonly createdAt: Ticks;

@@ -18,6 +18,10 @@ import {
   type SubscriptionState,
 } from "./subscription.ts";
 
+/** Creates, replaces, pauses and deletes event subscriptions, each change in one transaction.
+ *  Called by the admin API (`events/subscription-manager.ts`), for the subscriptions of the
+ *  configuration at each start, and by `etagere load`. */
+
 type SubscriptionFaultCode =
   | "AccountNotFound"
   | "SubscriptionNotFound"
@@ -55,7 +59,7 @@ export function putSubscription(
   });
 }
 
-/** As `putSubscription`, in a transaction. */
+/** As `putSubscription`, in a transaction of the caller. */
 export async function putSubscriptionIn(
   tx: Transaction,
   random: Random,
@@ -212,8 +216,9 @@ function canonical(value: object): string {
   });
 }
 
-/** Drops the retries after the id of the account has changed: a reset, a load or a restore has
- *  replaced its data and its events. The position stays: it is one in the commits of the store. */
+/** Deletes the retries of a subscription whose account has a new id: a reset, a load or a restore
+ *  has replaced its data and its events. The position stays valid: it is a position in the commits
+ *  of the store, not of the account. */
 export async function adoptAccount(
   tx: Transaction,
   key: SubscriptionKey,

@@ -11,6 +11,10 @@ import type { View } from "../store/store.ts";
 import { readRecord, readRecords } from "../store/typed-records.ts";
 import type { EventRecord } from "./event-log.ts";
 
+/** Event subscriptions in the store: which events of an account are delivered and where to, how far
+ *  the delivery has come, and the events that must be delivered again. `events` delivers them;
+ *  `subscription-changes.ts` changes them. */
+
 /** What a subscription delivers, and where to. */
 export interface Subscription {
   /** Full names, such as `Microsoft.Storage.BlobCreated`; undefined: those that Event Grid has;

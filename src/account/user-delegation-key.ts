@@ -10,6 +10,9 @@ import { element, textElement } from "../encoding/xml-writer.ts";
 import { invalidXmlAt, xmlChildText, type XmlElement } from "../encoding/xml.ts";
 import { serviceOperation } from "./service-resource.ts";
 
+/** Get User Delegation Key, which all four services have. The key itself is derived by
+ *  `http/auth/delegation-key.ts`. */
+
 /** Limit of the request body. */
 const keyInfoBytesMax = 64 * 1024;
 /** Limit of the service: a key is valid for at most seven days from now. */

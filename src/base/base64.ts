@@ -1,3 +1,6 @@
+/** Base64 of headers and stored values. `Buffer` alone would ignore characters that are not in the
+ *  alphabet, so a malformed checksum or key would be accepted. */
+
 const notInAlphabet = /[^A-Za-z0-9+/]/;
 
 /** Whether the text consists of whole groups of four characters, the last one padded if necessary.

@@ -1,6 +1,9 @@
 import { memo } from "../process/memo.ts";
 import { ticksPerSecond, type Ticks } from "./ticks.ts";
 
+/** Formats and parses dates in the notations of HTTP headers and of Azure. Own functions instead of
+ *  `Date`, which has only milliseconds; Azure has steps of 100 ns. */
+
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 

@@ -17,7 +17,7 @@ export interface LoopShare {
   spend(units: number): Promise<void> | undefined;
 }
 
-/** One unit is the work of decoding and rendering one record: about 10 µs. */
+/** Units of work per iteration. One unit is decoding and rendering one record: about 10 µs. */
 export const unitsPerIterationMax = 256;
 
 /** Time after which an iteration has no room for more, whatever was counted: the same work takes

@@ -1,5 +1,9 @@
 import type { Ticks } from "./ticks.ts";
 
+/** What the parts of a server get of the machine: clock, random numbers and log. Only
+ *  `host/world.ts` creates the real ones, so that tests and simulations can run a server with their
+ *  own time and randomness. */
+
 /** The clock of a running server; tests use a manual one. */
 export interface Clock {
   /** Wall-clock time, for the dates of requests and signatures. Unlike store time it may be set

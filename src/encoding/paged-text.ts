@@ -2,6 +2,9 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { LoopShare } from "../base/loop-share.ts";
 import { pageBytes, returnPage, takePage } from "../process/bytes.ts";
 
+/** Large response bodies, such as listings, in pages of 64 KiB that the next response uses again
+ *  (docs/adr/012-reusable-response-pages.md). Written by `http` while the pieces are rendered. */
+
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
 

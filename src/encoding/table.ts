@@ -10,6 +10,10 @@ import {
 import type { Ticks } from "../base/ticks.ts";
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
 
+/** Declarations of tables of records, and the codec of their values. Every service declares its
+ *  tables with `defineTable`; reclaim jobs, `etagere check`, archives and quotas interpret the
+ *  declarations, so that a new table needs no code in them. */
+
 /** What an id at the start of a key names. All records of a container are keyed by its id, so that
  *  deleting it is one small commit. The directories of a hierarchical account own the same tables
  *  as its containers. */

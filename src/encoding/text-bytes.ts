@@ -1,3 +1,6 @@
+/** A buffer for responses that are written piece by piece: the JSON of entities (`table/json`) and
+ *  the parts of table transactions (`http/batch`). */
+
 /** Initial size of the buffer. */
 const firstBytes = 32 * 1024;
 const keptBytesMax = 1024 * 1024;

@@ -1,6 +1,10 @@
 import type { PagedText } from "./paged-text.ts";
 import { byteOrderMark, element, startTag, xmlDeclaration } from "./xml-writer.ts";
 
+/** Bodies of XML responses, as a whole or in pieces that are rendered while they are sent. The
+ *  operations of all services that return XML use them; single elements come from
+ *  `xml-writer.ts`. */
+
 /** A response body as Azure Storage writes most XML: byte order mark, declaration, no line
  *  breaks. */
 export function xmlBody(inner: string): { readonly type: string; readonly text: string } {

@@ -1,3 +1,6 @@
+/** Entities, line ends and illegal characters of XML texts. Used by the parser (`xml-reader.ts`)
+ *  and, for characters that XML cannot represent, by the writer. */
+
 const predefined: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",

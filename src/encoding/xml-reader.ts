@@ -1,6 +1,10 @@
 import { decodeXmlText, firstIllegalCharacter, withLineFeeds } from "./xml-entities.ts";
 import type { XmlElement, XmlLocation } from "./xml.ts";
 
+/** The XML parser behind `xml.ts`. Own code, because faults must report the line and position that
+ *  Azure reports, and because a block list of 6 MB must be read in steps that do not block the
+ *  event loop. */
+
 /** Limit of this server for the nesting of elements; no request of the services has 10 levels. */
 const depthMax = 64;
 /** Far more elements than a block list may have blocks (50,000), so that a list that is too long
@@ -298,7 +302,7 @@ interface ReadAttributes {
 function readAttributes(text: string, from: number): ReadAttributes | number {
   const pairs = new Map<string, string>();
   const names = new Set<string>();
-  // A copy, because it remembers its position.
+  // A copy of the expression: with the flag `y` it remembers its position between two calls.
   const pattern = new RegExp(attributePattern);
   pattern.lastIndex = from;
   let at = from;

@@ -6,6 +6,10 @@ import { searchIllegalCharacter } from "./xml-entities.ts";
 import { beginDocument, endDocument, readDocument, readSome } from "./xml-reader.ts";
 import type { ReadDocument } from "./xml-reader.ts";
 
+/** Parses the XML body of a request into elements. `http/request/body.ts` calls it for operations
+ *  with a body of the kind `xml`, which then read the elements with `xmlChild` and
+ *  `xmlChildText`. */
+
 /** A position in a document as the service reports it. Both numbers count from 1; `position` is
  *  that of the element's name. */
 export interface XmlLocation {
@@ -71,7 +75,7 @@ function resultOf(read: ReadDocument): Result<XmlElement> {
 }
 
 /** The fault for an invalid element at this location. Azure Storage reports an invalid value at the
- *  end tag of its element (recorded for retention days). */
+ *  end tag of its element (recorded from Azure for retention days). */
 export function invalidXmlAt(location: XmlLocation, reason: string): Failure {
   return invalidXml(location.line, location.position, reason);
 }

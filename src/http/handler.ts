@@ -18,6 +18,10 @@ import {
   type WireResponse,
 } from "./wire.ts";
 
+/** Connects Node's HTTP server to the request pipeline: converts a Node request to a `WireRequest`,
+ *  and sends the response. Small responses of one event-loop iteration are sent together, large
+ *  ones in pieces. */
+
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
 /** Returns the callback that connects Node's HTTP server to the pipeline. An exception of `serve`

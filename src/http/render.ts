@@ -18,6 +18,10 @@ import { structuredHeader } from "./request/body.ts";
 import { newGuid } from "../operation/identifiers.ts";
 import type { Random } from "../base/world.ts";
 
+/** Renders outcomes of operations as responses: common headers, ETag, body, faults in XML or in the
+ *  format of the dialect. Called by `pipeline.ts` for each request, and for the parts of
+ *  transactions. */
+
 /** What a response is rendered from besides the outcome: values of the common headers, and what the
  *  request and its dialect require. */
 export interface Envelope {

@@ -2,6 +2,9 @@ import type { Body, ContentReader } from "../content/content.ts";
 import type { PagedText } from "../encoding/paged-text.ts";
 import type { ByteLimiter } from "./limits/processing-limits.ts";
 
+/** Requests and responses as the pipeline sees them, independent of Node: from a connection, from a
+ *  part of a batch, or from this server to itself. */
+
 /** A request as received, or as a part of a batch. Header names are lower case. */
 export interface WireRequest {
   readonly method: string;

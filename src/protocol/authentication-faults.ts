@@ -3,6 +3,9 @@ import type { ServiceName } from "./names.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
+/** The faults of requests that could not be authenticated, and the check of the validity period of
+ *  signatures. Used by `http/auth`. */
+
 /** The challenge in a 401 response: where a client gets a token. The tenant is the zero id, because
  *  accounts of this server have none. */
 const challenge =
@@ -14,8 +17,8 @@ const rejectedText =
   "www-authenticate header.";
 
 /** The first version in which a service sends a challenge. The file service does not in 2022-11-02
- *  (recorded), and does in those of 2026 (tests of the official libraries); this one, which brought
- *  the errors of copy sources, is assumed. */
+ *  (recorded from Azure), and does in those of 2026 (tests of the official libraries); this one,
+ *  which brought the errors of copy sources, is assumed. */
 const challengeSince: Readonly<Record<ServiceName, string>> = {
   blob: "2019-12-12",
   queue: "2019-12-12",
@@ -47,7 +50,8 @@ export function tokenRejected(
   version: string | undefined,
   detail: string,
 ): Failure {
-  // Recorded: before it supported bearer tokens, the table service sent 403 without a challenge.
+  // Recorded from Azure: before it supported bearer tokens, the table service sent 403 without a
+  // challenge.
   if (service === "table" && !challenges(service, version)) return authenticationFailed();
   return fail("InvalidAuthenticationInfo", {
     status: 401,

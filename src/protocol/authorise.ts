@@ -27,6 +27,11 @@ import {
   type PathAccess,
 } from "./posix-access.ts";
 
+/** Decides whether a caller has the permission that an operation declares (`permission.ts`), by
+ *  SAS, stored access policy, public access or access control list. Pure functions;
+ *  `http/auth/authorise-call.ts` calls them before the body arrives and again inside the
+ *  transaction. */
+
 /** What a request accesses, as far as it matters to authorisation. */
 export interface AuthorisationTarget {
   readonly service: ServiceName;
@@ -209,7 +214,7 @@ function authoriseResourceSas(
     return rejectToken(principal, "AuthorizationPermissionMismatch");
   }
   if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
-  // Recorded: a read outside the range gets 404, a write 403.
+  // Recorded from Azure: a read outside the range gets 404, a write 403.
   return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
 }
 

@@ -5,6 +5,11 @@ import { fail, ok, type Failure, type Result } from "./result.ts";
 import { matchesTags, parseTagPredicate, type TagPredicate, type Tags } from "./tags.ts";
 import { fileTimeStart, ticksMax, truncateToSecond, type Ticks } from "../base/ticks.ts";
 
+/** Conditional headers (If-Match and the like): parsing, the check of a read or write, and ETags.
+ *  `operation/check.ts` applies them inside the transaction, which is what protects clients from
+ *  lost updates.
+ *  learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations */
+
 /** The conditional headers of a request, for its target or for the source of a copy. Undefined: the
  *  request does not have the header. */
 export interface Conditions {
@@ -47,8 +52,8 @@ function namesWith(prefix: string, ifTags: string) {
   } as const;
 }
 
-/** Parses the conditional headers. Empty headers count as absent (recorded for the source headers
- *  of copies). */
+/** Parses the conditional headers. Empty headers count as absent (recorded from Azure for the
+ *  source headers of copies). */
 export function parseConditions(
   reader: Pick<ParamReader, "header">,
   which: ConditionHeaders = "plain",
@@ -114,8 +119,8 @@ export interface WriteCheck {
   /** Whether the operation creates its target, like Put Blob: `If-None-Match: *` then fails with
    *  409 BlobAlreadyExists. */
   readonly creates: boolean;
-  /** Whether the request has the correct lease id. Recorded: it is then not rejected with
-   *  BlobAlreadyExists. */
+  /** Whether the request has the correct lease id. Recorded from Azure: it is then not rejected
+   *  with BlobAlreadyExists. */
   readonly holdsLease?: boolean;
   /** Fault code of a failed condition instead of ConditionNotMet: Copy Blob has
    *  TargetConditionNotMet, and SourceConditionNotMet for its source. */
@@ -212,7 +217,8 @@ function compareDates(
   return changed === undefined || date === undefined ? undefined : holds(changed, date);
 }
 
-/** A failed tag condition always has the code ConditionNotMet, also in copies (recorded). */
+/** A failed tag condition always has the code ConditionNotMet, also in copies (recorded from
+ *  Azure). */
 function checkTagCondition(
   { ifTags }: Conditions,
   target: ConditionTarget | undefined,

@@ -1,6 +1,9 @@
 import { invalidHeader, missingHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 
+/** Evaluates the CORS rules of a service: for the preflight requests of browsers
+ *  (`account/service-resource.ts`), and for the headers of other responses (`http/render.ts`). */
+
 /** One rule of a service's CORS settings. Among origins and headers `*` matches any; `x-ms-meta-*`
  *  matches every header name with this prefix, and `https://*.contoso.com` every subdomain. */
 export interface CorsRule {

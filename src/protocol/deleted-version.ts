@@ -1,5 +1,7 @@
 import { fileTimeStart, ticksMax, type Ticks } from "../base/ticks.ts";
 
+/** The version id of a soft-deleted container or share, which List returns and Restore takes. */
+
 /** Formats the version id that distinguishes deleted containers or shares of one name:
  *  `01D746BFF6C0BF6C`, the time of the deletion as a Windows file time. */
 export function formatDeletedVersion(deletedAt: Ticks): string {

@@ -3,6 +3,9 @@ import { invalidHeader, missingHeader } from "./faults.ts";
 import type { Param, ParamReader } from "./params.ts";
 import { ok, type Result } from "./result.ts";
 
+/** The encryption headers of a request: a key that the client provides, or the name of an
+ *  encryption scope. `http/request/body.ts` encrypts with them what is stored. */
+
 /** A customer-provided key. Clients send it with every request; it is never stored. */
 export interface ClientKey {
   readonly key: Uint8Array;
@@ -22,8 +25,8 @@ const sha256Header = "x-ms-encryption-key-sha256";
 const algorithmHeader = "x-ms-encryption-algorithm";
 export const scopeHeader = "x-ms-encryption-scope";
 const keyBytes = 32;
-/** Recorded: up to this x-ms-version an algorithm without key and hash is ignored everywhere. The
- *  libraries of that time sent it with every request. */
+/** Recorded from Azure: up to this x-ms-version an algorithm without key and hash is ignored
+ *  everywhere. The libraries of that time sent it with every request. */
 const algorithmIgnoredUntil = "2020-08-04";
 const clientKeyHeaders = [keyHeader, sha256Header, algorithmHeader] as const;
 const unencrypted = ok<Encryption>({ clientKey: undefined, scope: undefined });
@@ -79,8 +82,8 @@ export const encryptionScope: Param<Encryption> = {
 };
 
 /** As `encryption`, for operations that read properties. The algorithm alone, without key and hash,
- *  is ignored (recorded). In a write this would store plain bytes that the client believes to be
- *  encrypted. */
+ *  is ignored (recorded from Azure). In a write this would store plain bytes that the client
+ *  believes to be encrypted. */
 export const encryptionOfProperties: Param<Encryption> = {
   role: "encryption",
   sources: encryption.sources,

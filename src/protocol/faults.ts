@@ -1,6 +1,9 @@
 import { faults } from "./fault-table.ts";
 import type { Failure } from "./result.ts";
 
+/** Faults: an error code of Azure with what one occurrence adds to it. Functions that build those
+ *  with XML elements, which all services use; codes, statuses and texts are in `fault-table.ts`. */
+
 export { faults };
 
 export type FaultCode = keyof typeof faults;

@@ -1,5 +1,8 @@
 import { fail, ok, type Result } from "./result.ts";
 
+/** The rules for paths of the File service, which REST and SMB share.
+ *  learn.microsoft.com/rest/api/storageservices/naming-and-referencing-shares--directories--files--and-metadata */
+
 /** Limit of the service for a path, in UTF-16 code units. */
 const pathUnitsMax = 2048;
 /** Limit of the service for the number of names in a path. */

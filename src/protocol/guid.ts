@@ -1,3 +1,5 @@
+/** GUIDs in the notations that clients send, for lease ids, message ids and values of entities. */
+
 const compactPattern = /^[0-9a-f]{32}$/i;
 const dashedPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

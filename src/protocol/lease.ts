@@ -4,6 +4,10 @@ import { invalidHeader, missingHeader } from "./faults.ts";
 import { parseGuid } from "./guid.ts";
 import type { ParamReader } from "./params.ts";
 
+/** Leases of blobs, containers, files and shares: states, the check of lease ids, and the actions
+ *  acquire, renew, change, release and break. One set of rules for all kinds; `operation/check.ts`
+ *  and the Lease operations use it. learn.microsoft.com/rest/api/storageservices/lease-blob */
+
 /** The kind of a leased resource. The rules are nearly the same for all kinds; fault codes and
  *  texts differ. */
 export type LeaseKind = "blob" | "container" | "file" | "share";
@@ -396,7 +400,7 @@ export function leaseReply<T extends { readonly lease?: Lease | undefined }>({
   if (!applied.ok) return applied satisfies Failure;
   const { lease, leaseTimeSeconds } = applied.value;
   const tellsId = action.action !== "break" && action.action !== "release";
-  // Recorded: the release of a share lease returns a lease time of 0.
+  // Recorded from Azure: the release of a share lease returns a lease time of 0.
   const timeOfRelease = action.action === "release" && kind === "share" ? "0" : undefined;
   return {
     status: statuses[action.action],

@@ -1,6 +1,8 @@
 import type { ParamReader } from "./params.ts";
 import { fail, ok, type Result } from "./result.ts";
 
+/** User-defined metadata (`x-ms-meta-…`) and the content headers of blobs and files. */
+
 /** Metadata pairs in the order of the request, with the client's spelling of names. */
 export type Metadata = readonly (readonly [name: string, value: string])[];
 

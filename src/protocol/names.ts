@@ -1,6 +1,9 @@
 import { nameLengthOutOfRange } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 
+/** The rules for names of containers, queues, tables, shares and blobs, which the services check
+ *  before they load anything. */
+
 // Limits of the service for the names of containers, queues, tables and shares, in UTF-16 code
 // units.
 const resourceNameUnitsMin = 3;

@@ -1,6 +1,9 @@
 import { invalidHeader, invalidQuery, missingHeader, missingQuery, withSubject } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
+/** Declarations of parameters in headers and in the query: an operation lists them, the pipeline
+ *  parses them into typed input and returns the first fault. */
+
 /** The parts of a request that parameter parsers read. Names of headers and query parameters are
  *  passed in lower case. */
 export interface ParamReader {

@@ -1,6 +1,9 @@
 import type { ServiceName } from "./names.ts";
 import type { Ticks } from "../base/ticks.ts";
 
+/** The caller of a request as authentication has found it, with what its credentials say; the input
+ *  of all checks of permissions. */
+
 /** The authenticated caller of a request; `authorise` decides what it may do. `key`: the request is
  *  signed with an account key, the first or the second. */
 export type Principal =

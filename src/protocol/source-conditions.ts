@@ -5,13 +5,16 @@ import type { FaultDetail } from "./faults.ts";
 import { fail, type Failure, type Result } from "./result.ts";
 import type { Version } from "./versions.ts";
 
+/** Conditions on the source of a copy, and the faults of sources that cannot be read. Used by
+ *  copies inside a service and by those from a URL. */
+
 /** Which fault codes report a failed condition of a copy source. `copy`: those of the asynchronous
  *  Copy Blob; `blob-from-url`: of Copy Blob, Put Blob and Put Block From URL; `range-from-url`: of
  *  Put Page and Append Block From URL. */
 export type SourceStyle = "copy" | "blob-from-url" | "range-from-url";
 
-/** Checks the conditions of a copy source. Recorded: the From URL operations return the fault of
- *  reading the source. */
+/** Checks the conditions of a copy source. Recorded from Azure: the From URL operations return the
+ *  fault of reading the source. */
 export function checkSource(
   conditions: Conditions,
   source: ConditionTarget,

@@ -2,6 +2,9 @@ import { invalidHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 import { decodePercent } from "./names.ts";
 
+/** Blob index tags: parsing of tags, of conditions on them (`x-ms-if-tags`) and of the filter of
+ *  Find Blobs by Tags, whose small languages share the tokens. */
+
 /** The tags of a blob. */
 export type Tags = Readonly<Record<string, string>>;
 
@@ -177,7 +180,7 @@ export interface TagSearchOptions {
   readonly takesContainer: boolean;
 }
 
-/** Two bounds for each of ten tags. */
+/** Most comparisons in a filter: a lower and an upper bound for each of ten tags. */
 const termsMax = 2 * tagsMax;
 /** Limit of this server for the length of `where`, in UTF-16 code units. */
 const whereUnitsMax = 4096;
@@ -323,7 +326,7 @@ const tokensMax = 1000;
 function scanTagTokens(written: string): ScannedTags {
   const text = written.trimEnd();
   const tokens: TagToken[] = [];
-  // A copy, because it remembers its position.
+  // A copy of the expression: with the flag `y` it remembers its position between two calls.
   const pattern = new RegExp(tokenPattern);
   while (pattern.lastIndex < text.length) {
     const start = pattern.lastIndex;

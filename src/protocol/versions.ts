@@ -1,5 +1,8 @@
 import { isCivilDate } from "../base/dates.ts";
 
+/** The x-ms-versions of Azure Storage. Each request names one; operations and faults depend on
+ *  it. */
+
 /** All x-ms-versions that Azure has announced, oldest first. */
 export const knownVersions = [
   "2009-04-14",

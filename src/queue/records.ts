@@ -12,6 +12,8 @@ import {
 import { ticksMax, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import { bytesOfMessageId, messageIdOfBytes } from "./message/message-id.ts";
 
+/** The tables of the Queue service: queues, messages, and the indexes of messages. */
+
 export interface QueueRecord {
   /** Part of the keys of the queue's messages. Clear Messages assigns a new id, which makes all
    *  messages unreachable at once; a reclaim job removes them. */
@@ -73,7 +75,8 @@ export const deletedQueues = defineTable<{ account: bigint; name: string }, Dele
   defines: { id: "queue" },
 });
 
-/** Messages of a queue that expire in the same minute share one reclaim job. */
+/** Messages of a queue that expire in the same minute share one reclaim job (a stored job that
+ *  removes them). */
 const sweepTicks = 60n * ticksPerSecond;
 
 /** When the reclaim job of a message with this expiry is due: at the end of the minute. */

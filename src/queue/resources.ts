@@ -12,6 +12,9 @@ import type { RecordView } from "../operation/view.ts";
 import { parseGuid } from "../protocol/guid.ts";
 import { messages, queues, type MessageRecord, type QueueRecord } from "./records.ts";
 
+/** What URLs of the Queue service address, and how the records are loaded that an operation
+ *  needs. */
+
 export interface QueueAddress extends Address {
   readonly resource: "service" | "queue" | "messages" | "message";
   readonly queue: string;

@@ -13,13 +13,16 @@ import { anyTable } from "../encoding/table.ts";
 import { removeOwned } from "../operation/owned-records.ts";
 import { messageIdOfBytes } from "./message/message-id.ts";
 
+/** The Queue service as `data` registers it, with its reclaim jobs: stored jobs that remove expired
+ *  messages and those of deleted queues. */
+
 /** Most messages removed in one transaction: each has up to 64 KiB. */
 const messageRemovalsMax = 250;
 
 const removeMessages = removeOwned(queueTables.filter(({ owner }) => owner === "queue"));
 
-/** Handles jobs that earlier releases stored. Those releases kept the name of a large deleted queue
- *  until its messages were removed. */
+/** Handles jobs that earlier releases have stored. Those releases kept the name of a large deleted
+ *  queue until its messages were removed. */
 const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
   const step = await removeMessages(view, [id as bigint]);
   if (!step.done) return step;

@@ -7,6 +7,9 @@ import { transaction } from "./service/transaction.ts";
 import { formatEntityETag, readMatch } from "./key-text.ts";
 import { jsonType, type MetadataLevel } from "./representation.ts";
 
+/** How the Table service differs from the others in HTTP: method override, ETags, and faults in
+ *  OData format. `http` calls these functions (`operation/dialect.ts`). */
+
 const tunnelledMethods: ReadonlySet<string> = new Set(["PUT", "DELETE", "MERGE", "PATCH"]);
 
 /** `X-HTTP-Method` gives a POST the meaning of another method. */
@@ -23,8 +26,8 @@ function method(sentMethod: string, rawHeaders: readonly string[]): Result<strin
   return tunnelledMethods.has(tunnelled) ? ok(tunnelled) : fail("XMethodIncorrectValue");
 }
 
-/** Faults of the gateway in front of the service: recorded without x-ms-version and
- *  x-ms-client-request-id. */
+/** Faults that Azure sends from the gateway in front of the service: in its recorded responses they
+ *  have neither x-ms-version nor x-ms-client-request-id. */
 const gatewayFaults: ReadonlySet<FaultCode> = new Set([
   "AuthenticationFailed",
   "InvalidAuthenticationInfo",
@@ -32,7 +35,7 @@ const gatewayFaults: ReadonlySet<FaultCode> = new Set([
   "InvalidQueryParameterValue",
 ]);
 
-/** Faults recorded without Cache-Control. */
+/** Faults whose responses, recorded from Azure, have no Cache-Control. */
 const withoutCacheControl: ReadonlySet<FaultCode> = new Set(["InvalidInput", "TableNotFound"]);
 
 /** Renders a fault as OData JSON without `x-ms-error-code`. Requests with `comp` in the query get
@@ -53,8 +56,8 @@ function renderFault(fault: Fault, request: RequestInfo): RenderedFault {
   return { headers: odataFaultHeaders(fault, request), type, text: body, bare };
 }
 
-/** Recorded: a fault has the metadata level of `Accept`, even if the header names it beside another
- *  type. */
+/** Recorded from Azure: a fault has the metadata level of `Accept`, even if the header names it
+ *  beside another type. */
 function levelOf(accept: string): MetadataLevel {
   const level = /odata=(\w+)/i.exec(accept)?.[1]?.toLowerCase();
   return level === "nometadata" || level === "fullmetadata" ? level : "minimalmetadata";
@@ -89,7 +92,7 @@ export const dialect: Dialect = {
   readMatch,
   etagHeaders: (newETag) => ({ ETag: formatEntityETag(newETag) }),
   renderFault,
-  // Recorded: 404 instead of the fault of an invalid name.
+  // Recorded from Azure: 404 instead of the fault of an invalid name.
   rejectsAnonymousFirst: true,
   transaction,
 };

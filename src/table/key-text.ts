@@ -82,8 +82,8 @@ function parseEntityETag(text: string): Ticks | undefined {
 
 const weakForm = /^W\/"[^"]*"$/;
 
-/** Parses If-Match into the conditions that all services share. Recorded: a weak ETag that is no
- *  entity ETag matches no entity (412); any other text is 400. */
+/** Parses If-Match into the conditions that all services share. Recorded from Azure: a weak ETag
+ *  that is no entity ETag matches no entity (412); any other text is 400. */
 export function readMatch(reader: ParamReader): Result<Conditions> {
   const text = reader.header("if-match");
   if (text === undefined) return missingHeader("If-Match");

@@ -5,6 +5,8 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import type { QueryReader } from "../operation/service.ts";
 import { keyUnitsMax } from "./edm/edm.ts";
 
+/** What URLs of the Table service address, in the OData notation of keys. */
+
 export interface TableAddress extends Address {
   /** `tables` and `entities` are collections; `nested` is a path below a table that ends with
    *  `)`. */

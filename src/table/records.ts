@@ -14,6 +14,8 @@ import {
 import { encodeKeyText } from "./key-text.ts";
 import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 
+/** The tables of the Table service: tables and entities. */
+
 export interface TableRecord {
   /** Part of the keys of its entities, so that deleting a table changes only this record. */
   readonly id: bigint;

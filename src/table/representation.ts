@@ -3,6 +3,9 @@ import type { Param } from "../protocol/params.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { invalidHeader } from "../protocol/faults.ts";
 
+/** Negotiates the format of responses (JSON with a level of OData metadata, or Atom), and has the
+ *  headers and parameters that all operations on tables and entities share. */
+
 export type MetadataLevel = "nometadata" | "minimalmetadata" | "fullmetadata";
 /** The format of a response: Atom, or JSON with a level of metadata. */
 export type Representation = MetadataLevel | "atom";

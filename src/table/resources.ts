@@ -13,6 +13,10 @@ import type { TableAddress } from "./path.ts";
 import { entities, nameKeyOf, tables, type TableRecord } from "./records.ts";
 import type { EntityRecord } from "./stored/entity-record.ts";
 
+/** How the records are loaded that an operation of the Table service needs: account, table, entity.
+ *  Insert Entity and transactions run through it for each entity, so it creates few promises and
+ *  closures. */
+
 /** The parents of an entity. */
 interface TableScope extends AccountScope {
   readonly table: TableRecord;
@@ -59,7 +63,8 @@ function loadEntity(
     : loadWithTable(view, request);
 }
 
-/** A function of its own: closures in `loadEntity` would be allocated for its other branch, too. */
+/** A function of its own, because JavaScript would allocate its closures in `loadEntity` also for
+ *  the other branch, which runs once for each part of a transaction. */
 function loadWithTable(
   view: RecordView,
   request: LoadRequest<TableAddress>,

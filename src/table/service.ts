@@ -7,6 +7,9 @@ import { operations } from "./operations.ts";
 import { identify, type TableAddress } from "./path.ts";
 import { resources, signedName } from "./resources.ts";
 
+/** The Table service as `data` registers it, with its reclaim job: the stored job that removes the
+ *  entities of a deleted table. */
+
 const removeEntities = removeOwned([anyTable(entities)]);
 
 /** Removes all entities of a deleted table. Jobs of earlier releases also name the table's record,

@@ -1,3 +1,6 @@
+/** Encodes the columns of an Arrow record batch: a list of cells becomes a validity bitmap and
+ *  buffers. `stream.ts` puts them into a stream. */
+
 /** The type of a cell by kind of column. Times count from 1970-01-01. A decimal is the number of
  *  its digits without the decimal point. */
 interface CellKinds {

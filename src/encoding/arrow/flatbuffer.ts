@@ -1,3 +1,6 @@
+/** Writes FlatBuffers, the binary format of the Arrow messages that describe schemas and batches.
+ *  `schema.ts` builds the tables, `stream.ts` writes them. */
+
 /** A field of a FlatBuffer table: a number, or a reference to another part of the buffer, which is
  *  written after the table. flatbuffers.dev/internals */
 export type FlatField =

@@ -3,6 +3,9 @@ import { encodeColumn, type ColumnBytes, type Columns, type Row } from "./column
 import { writeFlatBuffer, type FlatTable } from "./flatbuffer.ts";
 import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
 
+/** Writes Arrow IPC streams: List Blobs returns one to clients that accept the type, and Query Blob
+ *  Contents can return one. A schema message is followed by record batches. */
+
 export const arrowStreamType = "application/vnd.apache.arrow.stream";
 
 /** The rows of a stream with one record batch. */

@@ -26,6 +26,10 @@ import {
   wrongIssuer,
 } from "./tokens/accept-token.ts";
 
+/** Finds out who sent a request: account key, SAS, bearer token, session or anonymous.
+ *  `http/request/target.ts` calls the `Authenticator` for each request; what the caller may do is
+ *  decided later (`authorise-call.ts`). */
+
 /** The first version with bearer tokens. */
 const bearerSince = "2017-11-09";
 

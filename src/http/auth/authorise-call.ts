@@ -38,6 +38,11 @@ import type { Permission } from "../../protocol/permission.ts";
 import type { AclCaller, PathAccess } from "../../protocol/posix-access.ts";
 import { actionNeedOf, overwriteNeed, tagNeed } from "../../protocol/roles/action-need.ts";
 
+/** Checks whether the caller of a request has the permission that the operation declares: SAS
+ *  permissions, roles, access control lists. `pipeline.ts` checks what is known before the body
+ *  arrives; the rest is a function that the transaction calls with the records it has read
+ *  (`authoriserOf`). */
+
 const granted = ok(undefined);
 /** The check for requests that are signed with an account key, which permits everything. */
 const grantAll: Call["authorise"] = () => granted;

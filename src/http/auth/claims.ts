@@ -1,3 +1,6 @@
+/** Reads the claims of JSON Web Tokens. It verifies no signature: `tokens/token-verifier.ts` does
+ *  that. */
+
 /** The claims of a JSON Web Token; undefined if the token does not have the claim. */
 export interface Claims {
   readonly aud: string | undefined;

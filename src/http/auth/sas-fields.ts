@@ -7,6 +7,10 @@ import { isKnownVersion, type VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { AuthRequest } from "./request.ts";
 
+/** Parses the query parameters of a shared access signature (SAS): validity, permissions, client
+ *  addresses, response headers, and the resource that it is for. `sas.ts` verifies signatures with
+ *  the results; `diagnosis` explains with them why one did not match. */
+
 /** All query parameters of a shared access signature (SAS): `sv` version, `st` start, `se` expiry,
  *  `sp` permissions, `sip` client addresses, `spr` protocols, `ses` encryption scope, `sdd`
  *  directory depth, `rsc…` response headers, and those of the single kinds of token. */
@@ -206,8 +210,8 @@ function wholeResource({ service }: AuthRequest, name: string) {
   return { service, name, path: undefined, snapshotOrVersion: "" };
 }
 
-/** The fault of a token for another kind of resource than the URL names. Recorded for the token of
- *  a container, sent with a batch to the account. */
+/** The fault of a token for another kind of resource than the URL names. Recorded from Azure for
+ *  the token of a container, sent with a batch to the account. */
 function wrongLevel(): Failure {
   return authenticationFailed(
     "The specified signed resource is not allowed for this resource level",

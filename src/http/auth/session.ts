@@ -9,6 +9,10 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { isSignedBy, sign, verifySigned, type KeyRing } from "./shared-key.ts";
 import type { AuthRequest } from "./request.ts";
 
+/** Sessions for reading one container (Create Session): a token and a key that a client uses
+ *  instead of its bearer token. `request/prepare.ts` creates them; the authenticator verifies
+ *  them. */
+
 /** The caller and the container that a session is for. */
 interface SessionClaims {
   readonly account: string;

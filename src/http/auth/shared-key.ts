@@ -21,6 +21,10 @@ import type { AccountKeys } from "../../account/settings.ts";
 import { RecentMap } from "../../process/memo.ts";
 import { isWithin, type AddressRange } from "./sas-fields.ts";
 
+/** Verifies requests that are signed with an account key (Shared Key and Shared Key Lite), and
+ *  keeps the decoded keys of accounts and the SAS tokens that were verified with them.
+ *  learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key */
+
 /** Most difference between the date of a request and the clock of the server. */
 const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;
 

@@ -37,6 +37,11 @@ import { STATUS_CODES } from "node:http";
 import type { HeaderGroup } from "../../operation/reply.ts";
 import type { Ticks } from "../../base/ticks.ts";
 
+/** The writes of one table transaction (a change set in OData): each part is prepared like a
+ *  request of its own, then all are executed in one transaction. `transaction.ts` calls it. A
+ *  transaction of 100 parts is a frequent request, so equal parts are parsed once and equal lines
+ *  of responses written once. */
+
 /** The responses of the parts, and what the event feed reports of them. */
 interface ChangeSetResult {
   readonly write: WriteParts;

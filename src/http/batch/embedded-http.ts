@@ -4,6 +4,9 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { headerLines, parseHeaders, readLine, type Part, type RenderedPart } from "./multipart.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
 
+/** HTTP requests and responses inside a multipart body (`application/http`), as Blob Batch and
+ *  table transactions have them. */
+
 /** A request in an `application/http` part of a batch or transaction. */
 interface EmbeddedRequest {
   readonly method: string;

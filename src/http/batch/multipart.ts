@@ -1,6 +1,8 @@
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { TextBytes } from "../../encoding/text-bytes.ts";
 
+/** Parses and writes `multipart/mixed` bodies (RFC 2046) of Blob Batch and table transactions. */
+
 /** Parsed header lines; names in `headers` are lower case. */
 interface HeaderLines {
   readonly headers: Readonly<Record<string, string | undefined>>;

@@ -12,6 +12,10 @@ import { bufferBody, type WireRequest, type WireResponse } from "../wire.ts";
 import { STATUS_CODES } from "node:http";
 import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 
+/** Runs a Blob Batch: up to 256 deletions or tier changes in one request, each with its own result.
+ *  Unlike a table transaction it is not atomic. Called by `pipeline.ts`.
+ *  learn.microsoft.com/rest/api/storageservices/blob-batch */
+
 /** Limit of the service for the requests of one batch. */
 const batchPartsMax = 256;
 /** Requests of one batch that run at the same time, so that one client does not use all of the
@@ -133,8 +137,8 @@ function responseOf({ http }: BatchRun, parts: readonly Uint8Array[]): BatchResp
 
 const crlf = "\r\n";
 
-/** Headers that follow those of the operation; this is their order in all recorded
- *  sub-responses. */
+/** Headers that follow those of the operation, in the order of all sub-responses that were recorded
+ *  from Azure. */
 const trailingNames = [
   "x-ms-request-id",
   "x-ms-version",
@@ -175,8 +179,8 @@ function isTrailing(name: string): boolean {
 
 const declaration = Buffer.from(byteOrderMark + xmlDeclaration);
 
-/** In a batch, the service writes a line feed after the XML declaration (all 23 recorded
- *  faults). */
+/** In a batch, the service writes a line feed after the XML declaration: so in all 23 faults that
+ *  were recorded from Azure. */
 function withLineBreak(body: Buffer): Buffer {
   const isXml = body.subarray(0, declaration.length).equals(declaration);
   if (!isXml) return body;

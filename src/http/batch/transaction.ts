@@ -16,6 +16,10 @@ import {
   type SelectedRequest,
 } from "../request/request-context.ts";
 
+/** Runs an entity group transaction of the Table service: its multipart body has one change set of
+ *  up to 100 writes, or a single query. Called by `pipeline.ts` instead of the steps from
+ *  `prepareCall` on. */
+
 /** Most parts that the parser accepts. More than any transaction may have, so that the service, not
  *  the parser, rejects too many parts with its own error. */
 const partsMax = 1000;

@@ -8,6 +8,9 @@ import { elementsForLog, withoutSecrets } from "./secrets.ts";
 import { sharedKeyMistakes } from "./shared-key-mistakes.ts";
 import { explainSignature, type SignatureReport } from "./signature-checks.ts";
 
+/** Explains a rejected request in the debug log (`--debug`). For a signature that did not match it
+ *  tries what clients commonly do wrong, and names the mistake that reproduces the signature. */
+
 /** Why a request was rejected. Only for the debug log. */
 interface Diagnosis {
   readonly reason: string;

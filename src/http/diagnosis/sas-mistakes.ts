@@ -9,6 +9,9 @@ import type { AuthRequest } from "../auth/request.ts";
 import { tokenResource } from "../auth/sas-fields.ts";
 import type { Mistake } from "./signature-checks.ts";
 
+/** The strings to sign of a SAS after common mistakes of clients. `diagnose.ts` finds the one that
+ *  the client has signed. */
+
 /** The order of permission letters in client libraries, by kind of token. */
 const letterOrders = {
   account: "rwdxylacuptfi",

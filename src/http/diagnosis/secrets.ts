@@ -1,3 +1,5 @@
+/** Removes signatures, tokens and keys from texts before they are logged. */
+
 /** Headers that must not be logged. */
 const secretHeaders = [
   "authorization",

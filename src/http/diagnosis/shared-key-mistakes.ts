@@ -9,6 +9,9 @@ import { knownVersions, latestVersion, oldestVersion } from "../../protocol/vers
 import type { AuthRequest } from "../auth/request.ts";
 import { decoded, type Mistake } from "./signature-checks.ts";
 
+/** The strings to sign of Shared Key after common mistakes of clients. `diagnose.ts` finds the one
+ *  that the client has signed. */
+
 const documentedVariant = stringToSignVariants[0]!;
 const signedHeader = /^(x-ms-.*|content-.*|date|if-.*|range)$/;
 /** Number of lines before the canonical headers in the string to sign. */

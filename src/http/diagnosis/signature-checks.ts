@@ -3,6 +3,9 @@ import { developmentAccountKey, type AccountKeys } from "../../account/settings.
 import { isSignedBy } from "../auth/shared-key.ts";
 import { decodePercent } from "../../protocol/names.ts";
 
+/** Compares the signature of a request with those that result from known mistakes of clients, from
+ *  other keys and from other spellings of the signature itself. */
+
 /** A known mistake of clients and the string to sign that results from it. */
 export type Mistake = readonly [difference: string, text: string];
 

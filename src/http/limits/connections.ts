@@ -2,6 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/world.ts";
 
+/** Limits of connections, of all listeners of a process together: their number, slow senders of
+ *  bodies, and pipelined requests. Without them a few clients could use up the memory or all
+ *  connections of the server. */
+
 /** The progress of a request body, for the check that ends slow clients. */
 export interface BodyProgress {
   /** Whether the server waits for bytes of the client, and not the client for the server. */

@@ -2,6 +2,10 @@ import type { Clock } from "../../base/world.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { fail } from "../../protocol/result.ts";
 
+/** Limits of what requests process at the same time: parsed documents, transactions, listings in
+ *  memory, and the requests per second of an account. A request beyond a limit waits or gets 503
+ *  ServerBusy, so that the memory of the process stays bounded. */
+
 /** Total length of larger documents that are parsed at the same time. A parsed document takes
  *  several times its length. */
 const documentBytesMax = 8 * 1024 * 1024;
@@ -240,7 +244,8 @@ interface Bucket {
   refilledAt: Ticks;
 }
 
-/** Most accounts with a bucket. When there are more, all buckets are forgotten, that is filled. */
+/** Most accounts with a bucket. When there are more, all buckets are forgotten, which counts as
+ *  filled. */
 const bucketsMax = 16_384;
 
 /** Limits the requests of each account with a token bucket: `perSecond` requests at once, then as

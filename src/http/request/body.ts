@@ -41,6 +41,10 @@ import type { Runtime } from "../../operation/work.ts";
 import { isScopeName, scopeHeader, type ClientKey } from "../../protocol/encryption.ts";
 import type { Principal } from "../../protocol/principal.ts";
 
+/** Receives request bodies: documents are collected and parsed, content is stored while it arrives.
+ *  Checks lengths and checksums, and encrypts with the key of the request. `prepare.ts` calls it
+ *  after the parameters are parsed. */
+
 /** A received request body: parsed, or stored as content. */
 export interface Body {
   /** Result of the operation's body parser; undefined if it has none. */
@@ -181,9 +185,9 @@ export async function checkNoChunks(request: WireRequest): Promise<Result<void>>
 
 const emptyBody = invalidHeader("Content-Length", "0");
 
-/** Rejects an empty body. Runs after the parameters are parsed: recorded, a Put Page without range
- *  and body gets the fault of the missing range. An empty body without Content-Length is rejected
- *  after it was received. */
+/** Rejects an empty body. Runs after the parameters are parsed, because Azure does so: a Put Page
+ *  without range and body gets the fault of the missing range. An empty body without Content-Length
+ *  is rejected after it was received. */
 export function checkEmptyBody(request: WireRequest, { body }: Operation): Result<void> {
   const isEmpty = request.headers["content-length"] === "0";
   const isRefused = isEmpty && body.kind === "content" && body.nonEmpty;
@@ -450,7 +454,7 @@ export function checkEncryption(
   if (signed === undefined) return ok(input);
   if (!isScopeName(signed)) return invalidQuery("ses", signed);
   if (clientKey !== undefined) return fail("AuthorizationFailure");
-  // Recorded: the header must not contradict the signature.
+  // Recorded from Azure: the header must not contradict the signature.
   if (scope !== undefined && scope !== signed) return invalidHeader(scopeHeader, scope);
   return ok({ ...input, [field]: { ...encryption, scope: signed } });
 }

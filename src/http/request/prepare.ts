@@ -32,6 +32,10 @@ import { newSession } from "../auth/session.ts";
 import type { ReceivedBody } from "../../content/content-ref.ts";
 import type { Delegate, Principal } from "../../protocol/principal.ts";
 
+/** The steps of a request between its authentication and its execution: select the operation, parse
+ *  the parameters, find the source of a copy, receive the body. The result is a `Call`, which
+ *  `operation/execute.ts` runs. */
+
 /** Finds the operation of a request by method, resource, query and headers. */
 export function selectOperation(
   { router, service }: HttpService,

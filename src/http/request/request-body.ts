@@ -6,6 +6,9 @@ import { setReading, type BodyProgress } from "../limits/connections.ts";
 import type { RequestMemory } from "../wire.ts";
 import type { ByteLimiter } from "../limits/processing-limits.ts";
 
+/** The body of a request on a connection, with backpressure and with the memory that the request
+ *  holds. `handler.ts` creates one per request. */
+
 /** Thrown if the client closed the connection before its body ended. */
 export class BodyAborted extends Error {
   override readonly name = "BodyAborted";

@@ -5,6 +5,9 @@ import type { Result } from "../../protocol/result.ts";
 import type { Query } from "./target.ts";
 import type { WireRequest } from "../wire.ts";
 
+/** Finds the operation of a request by method, resource, query and headers. The server compiles the
+ *  routes of a service once, at its start. */
+
 /** Finds the operation of a request. Compiled once from the declarations. */
 export type Router = (request: RoutedRequest) => Result<Operation>;
 

@@ -27,6 +27,9 @@ import type { AccountPlace } from "../../operation/service.ts";
 import type { ParamReader } from "../../protocol/params.ts";
 import { memo, memoByObject } from "../../process/memo.ts";
 
+/** The first steps of a request: find account, version and resource in URL and headers, and
+ *  authenticate the caller. Parts of batches and copy sources take them, too. */
+
 /** Reads account, path and version from the request line and the headers. */
 export function locateRequest(
   http: HttpService,
@@ -58,7 +61,7 @@ export function identifyTarget(
   return ok({ request, requestId, location, version, address: address.value });
 }
 
-/** Adds the URL without its query to the fault of a path that addresses nothing. */
+/** Adds the URL without its query to the fault InvalidUri, as Azure does. */
 function withUriPath(failure: Failure, request: WireRequest, { rawPath }: Location): Failure {
   if (failure.fault.code !== "InvalidUri") return failure;
   const { host = "" } = request.headers;

@@ -37,6 +37,10 @@ import { serverBusy } from "../limits/processing-limits.ts";
 import type { HttpService } from "../http-service.ts";
 import type { PreparedCall } from "../request/prepare.ts";
 
+/** Fetches the bytes of a copy source for the operations that store them at once: Put Block From
+ *  URL, Put Blob From URL and the like. `request/prepare.ts` calls it in place of receiving a
+ *  body. */
+
 /** The bytes of a source, stored as content, and its properties. */
 interface FetchedSource {
   readonly received: ReceivedBody;
@@ -139,13 +143,13 @@ function judge(
 ): Result<void> {
   if (response.status >= 300) return sourceFault(response, body, outgoing, version);
   const { "x-ms-blob-type": type = "BlockBlob" } = response.headers;
-  // The fault is recorded.
+  // The status 409 is recorded from Azure.
   if (body.onlyBlockBlobs !== true || type === "BlockBlob") return ok(undefined);
   return fail("CannotVerifyCopySource", { status: 409 });
 }
 
-/** The fault of a source that responded with an error. Recorded: it has the status of the source
- *  and, except for pages and appends, its message. */
+/** The fault of a source that responded with an error. Recorded from Azure: it has the status of
+ *  the source and, except for pages and appends, its message. */
 function sourceFault(
   { status, reason, failure, headers }: SourceResponse,
   { style }: SourceBody,
@@ -262,7 +266,8 @@ export async function receiveSource(
   body: SourceBody,
 ): Promise<PreparedCall> {
   const rejection = await precheck(runtime, call);
-  // Recorded: the fault of a wrong source checksum takes precedence over faults of the target.
+  // Recorded from Azure: the fault of a wrong source checksum takes precedence over faults of the
+  // target.
   if (rejection !== undefined && !hasChecksum(request)) {
     if (!isLast(call, rejection)) return { call, outcome: rejection };
     const judged = await judgeSource(sources.read, request, body, call.version);

@@ -12,6 +12,8 @@ import {
 } from "./source-reader.ts";
 import type { SourcePolicy } from "./source-policy.ts";
 
+/** Reads copy sources on other servers, over HTTP and HTTPS. */
+
 /** A source that sends no byte for this long counts as unreachable. */
 const idleMilliseconds = 30_000;
 

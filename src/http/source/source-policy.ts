@@ -1,6 +1,9 @@
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import { isIP, BlockList, isIPv6 } from "node:net";
 
+/** Which addresses copies and webhooks may connect to. The client chooses these URLs, and must not
+ *  reach internal services through this server (server-side request forgery). */
+
 /** Address ranges (CIDR) of the configuration. */
 export interface SourceRanges {
   /** Address ranges from which copies may read although they are blocked by default. */

@@ -2,6 +2,9 @@ import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metada
 import type { ServiceName } from "../../protocol/names.ts";
 import type { FetchedProperties } from "../../operation/source.ts";
 
+/** The interface between copies and what reads their sources: request, response, errors.
+ *  Implemented by `open-sources.ts` and `remote-source.ts`. */
+
 /** A request for the source of a copy, to this server or to another one. */
 export interface SourceRequest {
   readonly url: URL;

@@ -14,6 +14,10 @@ import {
 } from "../../operation/transfer.ts";
 import type { SourceResponse, SourceReader } from "./source-reader.ts";
 
+/** Runs the stored jobs of copies whose bytes are fetched in the background (Copy Blob from another
+ *  server or into another encryption scope). The server starts it; jobs of a process that ended are
+ *  continued by another. */
+
 /** The parts of the server that transfers use. */
 interface TransferParts extends TransferStore {
   readonly read: SourceReader;

@@ -2,6 +2,9 @@ import type { Permission } from "../permission.ts";
 import type { ServiceName } from "../names.ts";
 import { either, every, nothingNeeded, storageAction, type ActionNeed } from "./role.ts";
 
+/** Derives from the declaration of an operation which actions a role must grant, so that operations
+ *  need not list them. */
+
 /** The fields of an operation's declaration that its actions follow from. */
 interface ActionSource {
   readonly permission: Permission;

@@ -2,6 +2,9 @@ import type { AclCaller } from "../posix-access.ts";
 import type { Principal } from "../principal.ts";
 import type { ServiceName } from "../names.ts";
 
+/** Roles of Azure (RBAC): which actions one grants, and whether the role assignments of an account
+ *  permit a request. Actions have the names of Azure's role definitions. */
+
 /* Actions: Azure's names of what a role may grant, as in its role definitions. */
 
 const prefix = "Microsoft.Storage/storageAccounts/";

@@ -1,3 +1,5 @@
+/** The input of the strings to sign (`shared-key.ts`, `sas-text.ts`). */
+
 /** The parts of a request that a signature may cover. */
 export interface SignableRequest {
   readonly method: string;

@@ -1,6 +1,9 @@
 import type { ServiceName } from "../names.ts";
 import type { SignableRequest } from "./request.ts";
 
+/** The strings that clients sign with an account key. `http/auth/shared-key.ts` signs them, too,
+ *  and compares; the admin API signs its own requests with them. */
+
 /** Compares header names for sorting before signing. */
 type HeaderOrder = (left: string, right: string) => number;
 

@@ -5,6 +5,9 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { MessageRecord } from "../records.ts";
 import type { QueueAddress } from "../resources.ts";
 
+/** Ids and pop receipts of messages. A pop receipt is what a client must send to delete or update a
+ *  message that it got. */
+
 const millisecondDigits = 12;
 const fractionSteps = 4096;
 const ticksPerFraction = Number(ticksPerMillisecond) / fractionSteps;

@@ -4,6 +4,8 @@ import { element, plainElement, textElement } from "../../encoding/xml-writer.ts
 import type { MessageRecord } from "../records.ts";
 import { popReceiptOf } from "./message-id.ts";
 
+/** The XML of Put, Get and Peek Messages. */
+
 /** A message and its id, which is part of the key and not of the record. */
 export interface IdentifiedMessage {
   readonly id: string;

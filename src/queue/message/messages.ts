@@ -23,6 +23,10 @@ import { xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { query, required, text, type Param, type ParamReader } from "../../protocol/params.ts";
 import { isAtLeast } from "../../protocol/versions.ts";
 
+/** The operations on messages: Put, Get, Peek, Update, Delete, Clear, and their parameters. Get
+ *  Messages is the operation that concurrent consumers run: it hides what it returns in the same
+ *  transaction, so that no two of them get one message. */
+
 const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;
 /** Limit of Get Messages before version 2011-08-18. */

@@ -14,6 +14,10 @@ import { messageIdOfBytes } from "./message-id.ts";
 import type { IdentifiedMessage } from "./message-xml.ts";
 import { add, periodJob, put, remove, type Effect } from "../../operation/effects.ts";
 
+/** Messages in the store. Each has a record, an entry in the visibility index (by next-visible
+ *  time) and one in the expiry index; these functions read and change all of them together. Used by
+ *  the operations on messages and by Delete Queue. */
+
 /** The first visible messages of a queue. */
 interface QueueHead {
   /** In order of their next-visible time. */

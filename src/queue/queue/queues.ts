@@ -15,6 +15,8 @@ import { reserveName } from "../../account/deleted-names.ts";
 import { reclaimOwned } from "../../operation/effects.ts";
 import { readAllVisibility, removeMessage } from "../message/stored-messages.ts";
 
+/** The operations on queues: list, create, delete, metadata, access policies. */
+
 /** learn.microsoft.com/rest/api/storageservices/list-queues1 */
 export const listQueues = declareListing({
   name: "List Queues",

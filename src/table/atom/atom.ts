@@ -22,6 +22,9 @@ import type { PiecesBody, TextBody } from "../json/documents.ts";
 import { doubleText, type Row, type RenderOptions } from "../json/write-entity.ts";
 import { entityPath } from "../path.ts";
 
+/** Reads and writes entities and tables as Atom XML, the only format of versions before 2013-08-15.
+ *  learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations */
+
 /** Parses an Atom entry: `entry/content/properties`, with one element per property. */
 export function readAtomEntity(text: string): Result<EntityInput> {
   const parsed = parseXml(text);

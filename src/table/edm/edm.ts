@@ -5,6 +5,9 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { decodeBase64 } from "../../base/base64.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 
+/** The property types of entities (the Entity Data Model of OData) with their limits, and the text
+ *  forms of values. Shared by the JSON and Atom formats, filters and the stored format. */
+
 /** The types of properties. The numbers are stored: never change one. */
 export const edm = {
   string: 0,
@@ -59,8 +62,8 @@ const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
 const fractionDigitsMax = 9;
 const longFraction = new RegExp(`^(.{19}\\.\\d{7})(\\d{1,${fractionDigitsMax - 7}})(.*)$`);
 
-/** Parses an ISO 8601 time; undefined if it is malformed. A time without a zone is UTC (recorded).
- *  Digits beyond 100 ns are rounded half to even. */
+/** Parses an ISO 8601 time; undefined if it is malformed. A time without a zone is UTC (recorded
+ *  from Azure). Digits beyond 100 ns are rounded half to even. */
 export function parseDateTime(text: string): Ticks | undefined {
   const trimmed = text.trim();
   const [, sevenDigits, furtherDigits = "", zone = ""] = longFraction.exec(trimmed) ?? [];

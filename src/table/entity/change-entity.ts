@@ -23,6 +23,9 @@ import { entityBodyBytesMax } from "../edm/edm.ts";
 import { renderEntity } from "../render.ts";
 import { noETag, creation } from "../../operation/operation.ts";
 
+/** The operations that write one entity: Insert, Update, Merge, Insert Or Replace, Insert Or Merge,
+ *  Delete. Inside a transaction each is a part. */
+
 /** The body of Insert, Update and Merge Entity. Content-Type selects JSON or Atom. */
 const entityBody = {
   kind: "bytes",
@@ -156,8 +159,8 @@ function mergeProperties({
 const plainHeaders = [odataHeaders];
 const noContentHeaders = [odataHeaders, { "Preference-Applied": "return-no-content" }];
 
-/** Sorts the properties by name: after an update the service returns them in that order
- *  (recorded). */
+/** Sorts the properties by name: after an update the service returns them in that order (recorded
+ *  from Azure). */
 function changeReply(
   keys: EntityKeys,
   { body, prefer: preference }: ChangeContext["input"],

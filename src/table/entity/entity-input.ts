@@ -9,6 +9,9 @@ import {
   propertiesMax,
 } from "../edm/edm.ts";
 
+/** An entity of a request body, collected property by property and checked. The readers of JSON and
+ *  Atom fill it; the write operations take it as input. */
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Undefined if the bytes are not valid UTF-8. */
@@ -30,8 +33,8 @@ export interface EntityInput {
   readonly properties: readonly Property[];
 }
 
-/** The fault for a body that cannot be parsed, or a value that does not fit its type (recorded).
- *  `subject` names the property or annotation, for the debug log. */
+/** The fault for a body that cannot be parsed, or a value that does not fit its type (recorded from
+ *  Azure). `subject` names the property or annotation, for the debug log. */
 export function malformedEntity(subject?: string): Failure {
   const message = "An error occurred while processing this request.";
   return fail("InvalidInput", subject === undefined ? { message } : { message, subject });

@@ -1,6 +1,10 @@
 import { edm, keyUnitsMax } from "../edm/edm.ts";
 import type { Comparison, Filter } from "./parse-filter.ts";
 
+/** Derives from a `$filter` which keys an entity must have, so that Query Entities scans only these
+ *  ranges. A box is a range of partition keys times a range of row keys; a filter with `or` has
+ *  several. */
+
 /** A range of keys in the order of UTF-16 code units; an absent bound is open. */
 export interface KeySpan {
   readonly low?: Bound;

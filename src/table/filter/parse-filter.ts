@@ -10,6 +10,9 @@ import {
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 
+/** Parses `$filter` of Query Entities and Query Tables.
+ *  learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities */
+
 export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 
 export type Operand =
@@ -49,7 +52,7 @@ const wordForm = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy
 const number = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
 const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
 
-/** Recorded: the message has the position of the end of the unexpected token. */
+/** Recorded from Azure: the message has the position of the end of the unexpected token. */
 function syntaxError(position: number, filter: string): Failure {
   return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
 }

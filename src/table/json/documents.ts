@@ -4,6 +4,9 @@ import { TextBytes } from "../../encoding/text-bytes.ts";
 import { jsonType, type Representation } from "../representation.ts";
 import { writeEntity, type Row, type RenderOptions } from "./write-entity.ts";
 
+/** JSON bodies of responses with entities or tables, called by `table/render.ts`. Pages of entities
+ *  are rendered while they are sent, and unchanged entities come from a cache. */
+
 export interface TextBody {
   readonly type: string;
   readonly text: string;

@@ -1,3 +1,6 @@
+/** A JSON parser for objects without nesting, as entities are. `JSON.parse` would lose the
+ *  difference between 1 and 1.0, the digits of large numbers, and duplicate names. */
+
 /** A number as text: `1.0` is a Double, `1` an Int32, and neither may lose digits. */
 interface JsonNumber {
   readonly number: string;

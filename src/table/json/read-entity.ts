@@ -18,6 +18,8 @@ import {
 } from "../entity/entity-input.ts";
 import { FlatJsonParser, type JsonScalar } from "./flat-json.ts";
 
+/** Reads an entity from a JSON body with OData annotations. */
+
 const annotation = "@odata.type";
 /** Set by the server: a value in a request is ignored. */
 const timestamp = "Timestamp";
@@ -73,7 +75,8 @@ function readAnnotations({ names, values, count }: FlatJsonParser): typeof noTyp
   return types ?? noTypes;
 }
 
-/** Undefined for null. Quoted numbers and booleans are accepted if annotated as such (recorded). */
+/** Undefined for null. Quoted numbers and booleans are accepted if annotated as such (recorded from
+ *  Azure). */
 function parseJsonValue(
   type: EdmType | undefined,
   value: JsonScalar,

@@ -9,6 +9,9 @@ import { entityPath } from "../path.ts";
 import type { Representation } from "../representation.ts";
 import { reusedCursor, type EntityRecord, type PropertyCursor } from "../stored/entity-record.ts";
 
+/** Writes one entity as JSON. It copies names and texts from the stored bytes, because a page has
+ *  up to 1,000 entities. */
+
 /** An entity with its keys, ready to be rendered. */
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
@@ -30,7 +33,7 @@ export interface RenderOptions {
 }
 
 /** Writes an entity as a JSON object: the members in `first`, links, keys, Timestamp, properties. A
- *  type annotation precedes its property. The order is the service's (recorded). */
+ *  type annotation precedes its property. The order is the service's (recorded from Azure). */
 export function writeEntity(out: TextBytes, row: Row, options: RenderOptions, first = ""): void {
   const { select, format: level } = options;
   const links = linkMembers(row, options);

@@ -12,6 +12,9 @@ import { keysOf, operation } from "../resources.ts";
 import { noETag, propertiesRead } from "../../operation/operation.ts";
 import { scanEntities } from "./scan-entities.ts";
 
+/** The operations that read entities: Query Entities for one by its keys, or for a page; and the
+ *  parameters of queries, which Query Tables has as well. */
+
 /** Formats a continuation token as the service does: `1!`, the length of the rest, `!`, and the
  *  Base64 of the key with `-` for `=`. */
 export function formatToken(text: string): string {

@@ -15,6 +15,9 @@ import type { Row } from "../json/write-entity.ts";
 import { EntityRecord } from "../stored/entity-record.ts";
 import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
 
+/** Reads a page of entities for Query Entities: the key ranges that filter, continuation token and
+ *  SAS leave, then the filter for each row. */
+
 /** Decodes partition and row key of encoded keys of one table; a page has up to 1,000. After the
  *  table's prefix an encoded key is `02 partition 00 02 row 00`. Keys cannot contain characters
  *  below U+0020, so no byte is escaped. Keeps the last partition key: rows of a partition are

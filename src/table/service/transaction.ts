@@ -10,6 +10,9 @@ import type {
 import { operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 
+/** Declares entity group transactions, and checks what their parts must have in common.
+ *  `http/batch` runs them (`TransactionDialect`). */
+
 /** Limit of the service for the request body. */
 const transactionBytesMax = 4 * 1024 * 1024;
 /** Limit of the service per transaction. */
@@ -55,7 +58,8 @@ function check(parts: readonly TransactionPart[], count: number): IndexedFault |
   return undefined;
 }
 
-/** Recorded: the fault names the last operation that is allowed, not the first one too many. */
+/** Recorded from Azure: the fault names the last operation that is allowed, not the first one too
+ *  many. */
 function tooManyOperations(): IndexedFault {
   const limit = `the maximum ${operationsMax} changes per change set.`;
   const message = `The batch request operation exceeds ${limit}`;
@@ -67,8 +71,8 @@ function faultAt(index: number, code: FaultCode): IndexedFault {
   return { index, fault: { code } };
 }
 
-/** Faults whose message starts with the index even if the transaction has one operation (recorded).
- *  With several operations all messages do. */
+/** Faults whose message starts with the index even if the transaction has one operation (recorded
+ *  from Azure). With several operations all messages do. */
 const alwaysIndexed: ReadonlySet<FaultCode> = new Set([
   "TableNotFound",
   "InvalidResourceName",
@@ -92,8 +96,8 @@ const partHeaderOrder = [
   "Content-Type",
 ];
 
-/** Headers of one part's response. Recorded: updates and deletes have the older
- *  protocol version. */
+/** Headers of one part's response. Recorded from Azure: updates and deletes have the older protocol
+ *  version. */
 function partHeaders(response: PartResponse, add: AddHeader): void {
   const { method, status } = response;
   const isOlderVersion = method !== "POST" && method !== "GET" && status < 300;

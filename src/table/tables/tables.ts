@@ -24,6 +24,8 @@ import { reserveName } from "../../account/deleted-names.ts";
 import { reclaimOwned, remove } from "../../operation/effects.ts";
 import { KeyReader } from "../query/scan-entities.ts";
 
+/** The operations on tables: create, list, get, delete, access policies. */
+
 const tableBodyBytesMax = 64 * 1024;
 
 /** The body of Create Table: the name of the table. */

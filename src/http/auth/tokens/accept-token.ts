@@ -2,6 +2,9 @@ import type { BearerPrincipal } from "../../../protocol/principal.ts";
 import type { ServiceName } from "../../../protocol/names.ts";
 import type { VerifiedToken } from "./token-verifier.ts";
 
+/** Checks of a verified bearer token that depend on its use: time, account, audience, groups. Used
+ *  for requests and for logins to the explorer with a token. */
+
 /** The use of a token: account and service of the request, and its time. */
 interface TokenUse {
   readonly account: string;

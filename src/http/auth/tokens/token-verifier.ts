@@ -13,6 +13,10 @@ import type { Clock, Log } from "../../../base/world.ts";
 import { ticksPerSecond, type Ticks } from "../../../base/ticks.ts";
 import { isProtected } from "../../../account/parse-identity.ts";
 
+/** Verifies the signatures of bearer tokens with the keys of their issuers: OpenID Connect
+ *  providers of the configuration, and the local token service. Keys are fetched in the background,
+ *  verified tokens are cached, so that a request seldom waits. */
+
 /** Time between two regular fetches of the keys. A key that the issuer has removed is accepted
  *  until the next one. */
 const renewMilliseconds = 10 * 60 * 1000;
@@ -380,7 +384,8 @@ export class TokenVerifier {
 
 type Claims = ReadonlyMap<string, unknown>;
 
-/** Asks the issuer for new keys if it does not have this one yet. */
+/** The key that the token claims to be signed with; undefined if the issuer has no such key.
+ *  Fetches the keys of the issuer again if the id is unknown, because it may have replaced them. */
 async function findKey(
   { keys }: TrustedIssuer,
   header: Claims,

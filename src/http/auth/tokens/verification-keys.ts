@@ -1,5 +1,8 @@
 import type { CryptoKey } from "jose";
 
+/** The public keys with which tokens of an issuer are verified, from the JWK set (RFC 7517) that it
+ *  publishes. */
+
 /** A public key of an issuer. Cached verdicts refer to the key, so that they become invalid when
  *  the issuer removes it. */
 export interface VerificationKey {

@@ -37,7 +37,8 @@ export interface AccountChangeParts {
   readonly services: readonly ServiceName[];
   /** Whether an account has containers, so that its namespace is fixed. */
   readonly hasContainers: IsUsed;
-  /** Whether an account has any data, soft-deleted data included. */
+  /** Whether an account has any data, soft-deleted data included: then it is only deleted with
+   *  `force`, and only created again with `adopt`. */
   readonly hasData: IsUsed;
 }
 

@@ -43,7 +43,8 @@ export interface StoredAccount {
   readonly settings: StoredSettings;
 }
 
-/** Settings that differ from the defaults. */
+/** The settings of a stored account that differ from `accountDefaults`; its keys are stored beside
+ *  them. */
 export type StoredSettings = Omit<AccountInput, "keys">;
 
 export const accounts = defineTable<string, AccountRecord>({
@@ -79,7 +80,7 @@ export async function readAccounts(
  *  another `revision` than it knows reads them again. */
 interface AccountsState {
   readonly revision: bigint;
-  /** Number of stored accounts; 0 for identities. */
+  /** Number of stored accounts, which is limited (`storedAccountsMax`); always 0 for identities. */
   readonly count: number;
 }
 

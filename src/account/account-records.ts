@@ -12,7 +12,7 @@ import type { Table } from "../encoding/table.ts";
 /** Creation, reset and removal of the records of accounts. A server calls `ensureAccountRecords` at
  *  its start, and `resetAccounts` when a test empties it. */
 
-/** An account as the configuration describes it. */
+/** What `ensureAccountRecords` needs of a configured account. */
 interface ConfiguredAccount {
   readonly name: string;
   readonly hierarchicalNamespace: boolean;

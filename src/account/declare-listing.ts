@@ -17,7 +17,8 @@ import { serviceOperation } from "./service-resource.ts";
  *  differ only in their entries. Entries are read page by page; a marker names the first entry of
  *  the next page. */
 
-/** The bounds of one page of a listing. */
+/** What one page of a listing reads: entries whose names begin with `prefix`, from a position
+ *  on. */
 export interface ListBounds {
   /** The prefix of all listed names; empty for all. */
   readonly prefix: string;
@@ -153,7 +154,7 @@ export function deletionElements(record: SoftDeleted, now: Ticks): string {
   );
 }
 
-/** The properties with which the entry of a container or share begins. */
+/** The first properties in the entry of a container or share in a listing. */
 export function leasedElements(
   { etag, lease }: { readonly etag: Ticks; readonly lease?: Lease | undefined },
   now: Ticks,

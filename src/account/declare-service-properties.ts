@@ -111,7 +111,7 @@ export function declareServiceProperties(service: ServiceName): readonly Operati
   return declaration.hasStats ? [...operations, declareStats(declaration)] : operations;
 }
 
-/** The fields that the declarations of all three operations share. */
+/** Declared by all three operations of this file. */
 const common = {
   target: "must-exist",
   ...noETag,
@@ -166,7 +166,7 @@ function declareSet(
   });
 }
 
-/** Limit of the service. */
+/** Limit of the service for CORS rules. */
 const corsRulesMax = 5;
 /** Limit of the service for retention policies. */
 const retentionDaysMax = 365;

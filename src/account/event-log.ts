@@ -10,7 +10,8 @@ import type { View } from "../store/store.ts";
  *  blobs or files append to it (`blob/events.ts`, `file/events.ts`); the change feed and the
  *  deliveries of subscriptions read it (`blob/change-feed`, `events`). */
 
-/** The types that Event Grid has, by the names of the change feed. */
+/** The event types of Azure Event Grid. The keys are the names that the change feed of blobs
+ *  uses. */
 const eventGridTypes = {
   BlobCreated: "Microsoft.Storage.BlobCreated",
   BlobDeleted: "Microsoft.Storage.BlobDeleted",
@@ -75,7 +76,8 @@ export interface EventRecord {
   readonly source?: { readonly container: string; readonly path: string } | undefined;
   /** Deletions of directories: whether all that they contained was deleted. */
   readonly recursive?: boolean | undefined;
-  /** The state before the change, by the names of the change feed. */
+  /** Fields of the blob before the change, with the names of the change feed; undefined if the
+   *  event has none. */
   readonly previous?: Readonly<Record<string, string>> | undefined;
   /** HTTP headers that have changed, by the names of the change feed. */
   readonly updated?: Readonly<Record<string, UpdatedValue>> | undefined;
@@ -219,7 +221,8 @@ export async function hasEventLog(view: RecordView, account: bigint): Promise<bo
   return false;
 }
 
-/** The first events after a position; undefined: from the oldest one. */
+/** Reads at most `limit` events after a position of the log, or from its start if that is
+ *  undefined. */
 export async function readEvents(
   view: View,
   account: bigint,

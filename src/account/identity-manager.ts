@@ -51,7 +51,7 @@ interface ServedIdentity {
   refresh(): Promise<boolean>;
 }
 
-/** Fields of a principal; null removes one. */
+/** Fields of a principal that the admin API sets; null removes one, undefined keeps it. */
 export interface PrincipalChange {
   readonly clientId?: string | null | undefined;
   readonly secret?: string | null | undefined;

@@ -17,7 +17,8 @@ export interface IdentitySettings {
   readonly managedIdentity: ManagedIdentity | undefined;
   /** Whether roles decide about bearer tokens. Otherwise an accepted token permits everything. */
   readonly hasRoles: boolean;
-  /** Stored principals and role assignments that are not used. */
+  /** Stored principals and role assignments that are not used, because the configuration
+   *  contradicts them. */
   readonly ignored?: readonly IgnoredIdentity[];
 }
 
@@ -188,7 +189,7 @@ export function rulesByAccount(
   };
 }
 
-/** The value of a key, which is created if it is missing. */
+/** The value of a key of a map. It is created and stored if the map does not have it. */
 function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   const present = map.get(key);
   if (present !== undefined) return present;

@@ -41,7 +41,6 @@ export interface AccountInput {
   readonly changeFeed?: boolean;
   readonly changeFeedRetentionDays?: number;
   readonly encryptionScopes?: readonly string[] | string | undefined;
-  /** Subscriptions to events by name. */
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>>;
 }
 
@@ -75,7 +74,6 @@ const fields: ReadonlySet<string> = new Set([
   ...otherFields,
 ]);
 
-/** Whether an account of this name may be configured. */
 export function isConfigurableName(name: string): boolean {
   return accountNameForm.pattern.test(name) && !urlSuffixPattern.test(name);
 }

@@ -56,11 +56,11 @@ const secretForm: TextForm = {
   allowed: "8 to 256 ASCII characters without spaces",
 };
 const schemaForm = oneOf(["EventGridSchema", "CloudEventSchemaV1_0"] satisfies EventSchema[]);
-/** Stands for every type in `eventTypes`. */
+/** The text in `eventTypes` that stands for all event types. */
 export const allTypes = "All";
 const typeForm = oneOf([allTypes, ...Object.values(eventTypeNames)]);
 
-/** What an operator compares with: the form of its values. */
+/** Which values an operator of a filter takes: a list of texts, one number, and so on. */
 type ValueForm = "texts" | "numbers" | "number" | "ranges" | "boolean" | "none";
 
 export const filterOperators: Readonly<Record<string, ValueForm>> = {

@@ -92,7 +92,8 @@ interface ServiceResource {
   readonly service: { scope: AccountScope; target: AccountRecord };
 }
 
-/** Declares an operation on the service itself, which all services have. */
+/** Declares an operation whose target is the service itself, such as Get Service Properties. All
+ *  services have such operations. */
 export const serviceOperation = operationsOf<ServiceResource, Address>();
 
 /** Declares the preflight request that browsers send before a cross-origin request. It depends only

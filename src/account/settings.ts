@@ -24,7 +24,7 @@ export interface AccountSettings extends Features {
   readonly smb: { readonly requireEncryption: boolean };
   /** Whether the container `$blobchangefeed` has the changes of all blobs. */
   readonly changeFeed: boolean;
-  /** For how many days the change feed has a change; 0: for ever. */
+  /** How long the change feed keeps a change, in days; 0: for ever. */
   readonly changeFeedRetentionDays: number;
   /** The subscriptions to events that the configuration describes, by name. */
   readonly subscriptions?: Readonly<Record<string, Subscription>> | undefined;

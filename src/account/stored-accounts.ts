@@ -69,7 +69,7 @@ export class StoredAccounts {
     return this.#next;
   }
 
-  /** Takes over a change of this process, without reading all accounts. */
+  /** Applies a change that this process has made, without reading all accounts again. */
   apply({ name, stored, before, after }: AccountChange): void {
     if (before !== this.#revision) return;
     const next = new Map(this.#settings);

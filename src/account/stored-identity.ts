@@ -19,7 +19,8 @@ import {
 /** The tables of stored principals and role assignments, and their combination with those of the
  *  configuration. `identity-manager.ts` writes the tables. */
 
-/** A principal that was created by the admin API, in the form of the configuration. */
+/** A principal that was created by the admin API. `input` has the fields that the configuration
+ *  would have for it. */
 interface PrincipalRecord {
   readonly createdAt: Ticks;
   readonly input: PrincipalInput;

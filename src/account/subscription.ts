@@ -22,7 +22,7 @@ export interface Subscription {
   readonly eventTypes?: readonly string[] | undefined;
   readonly subjectBeginsWith?: string | undefined;
   readonly subjectEndsWith?: string | undefined;
-  /** Whether the case of a subject counts. */
+  /** Whether the two subject filters distinguish upper and lower case; undefined: they do not. */
   readonly isSubjectCaseSensitive?: boolean | undefined;
   /** An event must match all of them. */
   readonly advancedFilters?: readonly AdvancedFilter[] | undefined;
@@ -122,7 +122,8 @@ export interface SubscriptionState extends DeliveryCounts {
   /** Whether the delivery is paused: events wait in the log. Kept here, so that a replaced or
    *  configured subscription stays paused. */
   readonly isPaused?: true | undefined;
-  /** The latest failures, newest first. */
+  /** The latest failed deliveries, newest first, at most `failuresKeptMax`: the admin API shows
+   *  them. */
   readonly failures: readonly DeliveryFailure[];
 }
 
@@ -132,7 +133,8 @@ interface DeliveryCounts {
   /** Failed attempts. */
   readonly failed: number;
   readonly deadLettered: number;
-  /** Events that could not be delivered, without a dead-letter container. */
+  /** Events that could not be delivered and were dropped, because the subscription has no
+   *  dead-letter container. */
   readonly dropped: number;
   /** Events that were removed from the log before they could be delivered. */
   readonly missed: number;
@@ -158,7 +160,8 @@ export const subscriptionStates = defineTable<SubscriptionKey, SubscriptionState
 /** An event whose delivery has failed, or that waits behind such an event of the same subject. */
 export interface RetryRecord {
   readonly event: EventRecord;
-  /** Failed attempts; 0 if it only waits. */
+  /** Failed attempts to deliver the event; 0 if it waits behind an earlier event of the same
+   *  subject. */
   readonly attempts: number;
   readonly nextAt: Ticks;
   readonly lastFailure?: string | undefined;

@@ -8,8 +8,8 @@ const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 const secondsPerDay = 86_400;
-/** Limit of cached dates: a listing repeats a few thousand Last-Modified times. Saves 7 % of the
- *  CPU time of a read and 9 % of a listing. */
+/** Most seconds whose text is cached: a listing repeats a few thousand Last-Modified times. The
+ *  cache saves 7 % of the CPU time of a read and 9 % of a listing. */
 const rememberedSecondsMax = 4096;
 
 /** Formats a time to the second as RFC 1123, for `Date` and `Last-Modified`: `Sat, 01 Jan 2022
@@ -154,9 +154,7 @@ function padded(value: number, width: number): string {
  *  functions below convert it to and from days since 0001-01-01, a Monday. */
 interface CivilDate {
   readonly year: number;
-  /** 1 to 12. */
   readonly month: number;
-  /** 1 to 31. */
   readonly day: number;
 }
 

@@ -42,7 +42,8 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Resolves when `work` has ended, but at the latest after this time. */
+/** Resolves when `work` has ended, but at the latest after this time. For the end of a server,
+ *  which must not wait for ever. */
 export async function endWithin(
   clock: Pick<Clock, "after">,
   milliseconds: number,

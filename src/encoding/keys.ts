@@ -60,8 +60,8 @@ export function prefixBounds(prefix: Uint8Array): KeyBounds {
   return { start: prefix, end };
 }
 
-/** The range of a table's keys that start with `parts` and whose next part is a string that starts
- *  with `stringPrefix`. */
+/** The range of the keys with this tag that begin with `parts` and whose next part is a string with
+ *  this prefix, for listings with a prefix. */
 export function stringPrefixBounds(
   tag: number,
   parts: readonly KeyPart[],
@@ -75,7 +75,7 @@ export function stringPrefixBounds(
   return prefixBounds(copyBytes(keyScratch, 0, end));
 }
 
-/** The smallest key greater than `key`. */
+/** The smallest key greater than `key`: with it as its start, a range continues after `key`. */
 export function successor(key: Uint8Array): Uint8Array {
   const next = new Uint8Array(key.length + 1);
   next.set(key);

@@ -83,7 +83,8 @@ export const archivedRecord = { lifetime: "durable", role: "record", isArchived:
 /** Declared by tables with such records that archives leave out. */
 export const internalRecord = { ...archivedRecord, isArchived: false } as const;
 
-/** A table with the functions that reads and scans need. */
+/** A table as `defineTable` returns it: its declaration, and the functions that encode and decode
+ *  its keys. */
 export interface Table<K, R> extends Omit<
   TableDefinition<K, R>,
   "key" | "content" | "defines" | "repeatsOwner"
@@ -134,7 +135,8 @@ export interface Period<R> {
   /** The key tuple of the record that a job is for. Undefined if the service has a job handler of
    *  its own. */
   readonly keyPartsOf?: (scope: JobScope) => readonly KeyPart[];
-  /** Whether a job is for this record, and not for an earlier one with the same key. */
+  /** Whether a stored job is for this record, and not for an earlier record with the same key;
+   *  undefined: always. */
   readonly isFor?: (record: R, scope: JobScope) => boolean;
 }
 

@@ -44,7 +44,7 @@ export function xmlBodyOf(inner: Iterable<string>): XmlPieces {
   return { type: "application/xml", pieces: joined(byteOrderMark + xmlDeclaration, inner) };
 }
 
-/** As `newXmlBody`, in pieces. */
+/** As `newXmlBody`, in pieces that are rendered while they are sent. */
 export function newXmlBodyOf(inner: Iterable<string>): XmlPieces {
   return { type: "application/xml", pieces: joined(`${byteOrderMark}${xmlDeclaration}\n`, inner) };
 }

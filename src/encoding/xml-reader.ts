@@ -82,8 +82,8 @@ export function beginDocument(text: string): Reader {
   };
 }
 
-/** The result; call it after `readSome` has returned true. `illegalAt` is the offset of the first
- *  illegal character, or -1. */
+/** Returns the result of the parser, after `readSome` has returned true. `illegalAt` is the offset
+ *  of the first character that XML does not allow, or -1. */
 export function endDocument(reader: Reader, illegalAt: number): ReadDocument {
   const { text, failedAt = text.length } = reader;
   const illegalFirst = failedAt === -1 || (illegalAt !== -1 && illegalAt < failedAt);

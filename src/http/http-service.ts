@@ -93,7 +93,6 @@ export interface ObservedRequest extends CompletedRequest {
   readonly reply: WireResponse;
 }
 
-/** Records requests for traces. */
 export interface RequestTracer {
   /** Begins the span of a request; undefined if the request is not sampled. */
   begin(request: WireRequest): Span | undefined;

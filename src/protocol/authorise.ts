@@ -32,7 +32,7 @@ import {
  *  `http/auth/authorise-call.ts` calls them before the body arrives and again inside the
  *  transaction. */
 
-/** What a request accesses, as far as it matters to authorisation. */
+/** The target of a request, with the fields that its authorisation depends on. */
 export interface AuthorisationTarget {
   readonly service: ServiceName;
   /** The x-ms-version; undefined if the request has none. */
@@ -183,7 +183,7 @@ function authoriseAccountSas(
   return holds(principal.permissions, need) ? granted : fail("AuthorizationPermissionMismatch");
 }
 
-/** The first version that names the missing resource type. */
+/** The first x-ms-version in which the fault says which resource type the SAS lacks. */
 const extendedDetailSince: Version = "2024-11-04";
 
 function resourceTypeDetail({ resourceType }: Permission, { version }: AuthorisationTarget) {

@@ -23,7 +23,7 @@ export interface Conditions {
 /** The state of a resource that conditions are compared with. */
 export interface ConditionTarget {
   readonly etag: Ticks;
-  /** The time of the last change if it differs from the ETag. */
+  /** The time of the last change; undefined if it is that of the ETag, as for blobs. */
   readonly lastModified?: Ticks;
   readonly tags?: Tags | undefined;
 }

@@ -36,7 +36,6 @@ export const accountScope = "$account-encryption-key";
 /** Names of Azure's encryption scopes: 3 to 63 letters, digits and hyphens. */
 const scopeForm = /^[A-Za-z0-9][A-Za-z0-9-]{1,61}[A-Za-z0-9]$/;
 
-/** Whether an encryption scope may have this name. */
 export function isScopeName(text: string): boolean {
   return scopeForm.test(text);
 }

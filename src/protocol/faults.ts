@@ -115,14 +115,14 @@ export function bodyTooLarge(maxLimit: number): Failure {
   return withElements("RequestBodyTooLarge", { MaxLimit: String(maxLimit) });
 }
 
-/** For a resource name that is too short or too long: OutOfRangeInput with the service's text for
- *  this case. */
+/** The fault of a resource name that is too short or too long: OutOfRangeInput with the text that
+ *  the service has for this case. */
 export function nameLengthOutOfRange(): Failure {
   const message = "The specified resource name length is not within the permissible limits.";
   return { ok: false, fault: { code: "OutOfRangeInput", detail: { message } } };
 }
 
-/** For a SAS that is limited to other client addresses. */
+/** The fault of a request with a SAS that is limited to other client addresses (`sip`). */
 export function sourceIpMismatch(address: string): Failure {
   const message =
     "This request is not authorized to perform this operation using this source IP " +

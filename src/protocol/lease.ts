@@ -233,15 +233,15 @@ function leaseLost(kind: LeaseKind): Failure {
   return fail("LeaseLost", { message });
 }
 
-/** For a request with another lease id than the current one. `during`: a data operation or a lease
- *  action. */
+/** The fault of a request with another lease id than the current one. `during` is `action` for a
+ *  Lease operation, otherwise `operation`; the codes differ. */
 function leaseMismatch(kind: LeaseKind, during: "operation" | "action"): Failure {
   const message = `The lease ID specified did not match the lease ID for the ${nouns[kind]}.`;
   return fail(`LeaseIdMismatchWith${codeEnd(kind, during)}`, { message });
 }
 
-/** For a request with a lease id for a resource without lease. `during`: a data operation or a
- *  lease action. */
+/** The fault of a request with a lease id for a resource without a lease. `during` as in
+ *  `leaseMismatch`. */
 function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failure {
   const message = `There is currently no lease on the ${nouns[kind]}.`;
   return fail(`LeaseNotPresentWith${codeEnd(kind, during)}`, { message });

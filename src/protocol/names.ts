@@ -41,7 +41,7 @@ export function checkContainerName(name: string): Result<undefined> {
   return systemContainers.has(name) ? passed : checkResourceName(name);
 }
 
-/** Checks the name of a queue or share. */
+/** Checks the name of a queue or share: 3 to 63 lower-case letters, digits and single hyphens. */
 export function checkResourceName(name: string): Result<undefined> {
   return checkName(name, resourcePattern);
 }

@@ -133,8 +133,8 @@ export function oneOf<const T extends string>(...choices: readonly T[]): TextPar
   return (value) => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
 }
 
-/** Whether a header may have this value: one byte per character, and no control character except
- *  tab. */
+/** Whether a text can be sent as the value of a header: one byte per character, and no control
+ *  character except tab. */
 export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

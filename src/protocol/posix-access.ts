@@ -21,7 +21,7 @@ interface NewPathRequest {
   readonly kind: PathKind;
   readonly owner: string;
   readonly group: string;
-  /** The requested permission bits; undefined: `createMode` of the kind. */
+  /** The permission bits that the request asks for; undefined: `createMode`. */
   readonly mode: number | undefined;
   readonly umask: number;
   /** Access of the directory in which the path is created; undefined: it has the defaults. */

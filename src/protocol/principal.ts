@@ -142,7 +142,7 @@ interface SessionRequest {
 export interface DelegationRequest {
   readonly start: Ticks;
   readonly expiry: Ticks;
-  /** The letter of the service: `b`, `q`, `t` or `f`. */
+  /** The service that the key is for, as one letter: `b`, `q`, `t` or `f`. */
   readonly service: string;
   readonly version: string;
   /** The tenant of the user to whom tokens signed with the key are limited; empty without a

@@ -72,7 +72,7 @@ export function cannotVerifySource(
   });
 }
 
-/** As `cannotVerifySource`, for a source whose fault is known. */
+/** As `cannotVerifySource`, for a source of this service, whose fault is known. */
 export function unverifiedSource({ fault }: Failure, version: string): Failure {
   const status = faultStatus(fault);
   const message = faultMessage(fault);

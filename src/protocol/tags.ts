@@ -5,7 +5,6 @@ import { decodePercent } from "./names.ts";
 /** Blob index tags: parsing of tags, of conditions on them (`x-ms-if-tags`) and of the filter of
  *  Find Blobs by Tags, whose small languages share the tokens. */
 
-/** The tags of a blob. */
 export type Tags = Readonly<Record<string, string>>;
 
 type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
@@ -17,14 +16,14 @@ export interface TagComparison {
   readonly value: string;
 }
 
-/** A parsed `x-ms-if-tags` expression. */
+/** A parsed `x-ms-if-tags` header: a condition on the tags of a blob. */
 export type TagPredicate =
   | TagComparison
   | { readonly kind: "and" | "or"; readonly left: TagPredicate; readonly right: TagPredicate };
 
 /** The service rejects expressions with more `and` and `or` than this. */
 const logicalOperatorsMax = 10;
-/** Bounds the recursion of the parser. */
+/** Most parentheses in an expression; bounds the recursion of the parser. */
 const parenthesesMax = 100;
 
 /** Parses an `x-ms-if-tags` expression; undefined if it is malformed or exceeds a limit. `and`

@@ -84,7 +84,7 @@ function sweepAfter(expires: Ticks): Ticks {
   return expires - (expires % sweepTicks) + sweepTicks;
 }
 
-/** Number of messages in a queue, visible or not. */
+/** Number of messages in a queue, visible or not: `x-ms-approximate-messages-count`. */
 export const messageCount = defineCounter({
   name: "messages of queue",
   tag: 0x45,

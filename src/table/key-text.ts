@@ -60,7 +60,7 @@ export function decodeKeyText(bytes: Uint8Array): string {
   return text;
 }
 
-/** Surrogates are encoded as ED A0 to ED BF, and a third byte. */
+/** Whether encoded keys contain a surrogate: the bytes ED A0 to ED BF, and a third byte. */
 function hasSurrogates(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xed); at >= 0; at = bytes.indexOf(0xed, at + 1)) {
     if ((bytes[at + 1] ?? 0) >= 0xa0) return true;

@@ -71,7 +71,8 @@ class EntityKeyEncoder {
   #partitionKey = "";
   /** Prefix of all keys of the partition. */
   #prefix: Uint8Array = noBytes;
-  /** Undefined after a change of the partition, until `#key` is encoded. */
+  /** The row key of `#key`; undefined after a change of the partition, until the next key is
+   *  encoded. */
   #rowKey: string | undefined;
   #key: Uint8Array = noBytes;
 
@@ -97,5 +98,4 @@ export const entities: typeof definition = {
   key: (entity) => reusedEncoder().encode(entity),
 };
 
-/** All tables of the Table service. */
 export const tableTables: readonly AnyTable[] = [anyTable(tables), anyTable(entities)];

@@ -217,7 +217,8 @@ function checkRoles(
   return rolesAllow(roles, principal, needOf(http, operation), target) ? granted : denied;
 }
 
-/** What the decision on a caller depends on besides the request. */
+/** What the check of roles and access control lists depends on besides the request: what the
+ *  transaction has read, and the parsed parameters. */
 interface RoleCheck {
   /** Whether the target exists. */
   readonly exists: boolean;
@@ -264,7 +265,8 @@ function authoriseByRoles(
   const isPermitted =
     allowsCall(http, operation, input, allows) && (!overwrites || allows(overwriteNeed));
   if (!isPermitted) {
-    // The decision applies the lists of the user alone, so the signer needs a role.
+    // Without a path, the operation itself later applies the lists of the user that the SAS names.
+    // They do not limit the signer of the SAS, who therefore needs a role.
     if (path === undefined && listedUserOf(principal) !== undefined) return denied;
     const byLists = authoriseByLists(selected, listCallerOf(principal), check);
     if (!byLists.ok) return byLists;

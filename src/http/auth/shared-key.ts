@@ -182,7 +182,7 @@ function signingKey(
 export interface SasVerdict {
   readonly principal: Principal;
   readonly start: Ticks | undefined;
-  /** Undefined only if a stored policy supplies the expiry. */
+  /** When the token ends; undefined if the stored access policy that it names says so. */
   readonly expiry: Ticks | undefined;
   readonly addresses: AddressRange | undefined;
   readonly httpsOnly: boolean;

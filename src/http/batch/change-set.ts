@@ -60,7 +60,8 @@ interface PreparedPart {
  *  miss the commit of this one. */
 const bytesPerUnit = 8192;
 
-/** Writes a multipart body synchronously. */
+/** Writes a multipart body with this boundary at once, without waiting in between: all requests
+ *  share the buffer `out`. */
 export type WriteParts = (out: TextBytes, boundary: string) => void;
 
 /** Prepares every part as a request of its own, then executes all parts in one transaction. If one

@@ -153,7 +153,7 @@ const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex
 const notInHeaders = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n|$)/;
 
-/** Parses header lines up to an empty line or the end of the bytes. */
+/** Parses header lines from an offset to the first empty line, or to the end of the bytes. */
 export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
   const { end, after, isClosed } = headerBlock(bytes, from);
   if (end - from > headerBlockBytesMax) return malformed("the headers are too long");

@@ -96,8 +96,8 @@ function requestOf(
   const embedded = parseEmbeddedRequest(part);
   if (!embedded.ok) return embedded;
   const wire = partRequestOf(embedded.value, request);
-  // A part has no version of its own. It inherits that of the batch, which its signature does not
-  // contain.
+  // A part of a batch has no x-ms-version of its own but that of the batch. It is added to the
+  // parsed headers only: the signature of the part does not contain it.
   const headers = { ...wire.headers, "x-ms-version": envelope.version };
   return ok({ ...wire, headers, batchAccount });
 }

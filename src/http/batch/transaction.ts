@@ -20,8 +20,8 @@ import {
  *  up to 100 writes, or a single query. Called by `pipeline.ts` instead of the steps from
  *  `prepareCall` on. */
 
-/** Most parts that the parser accepts. More than any transaction may have, so that the service, not
- *  the parser, rejects too many parts with its own error. */
+/** Most parts that the parser accepts. Table transactions may have 100; the limit is higher, so
+ *  that a request with too many gets the fault of the Table service and not that of the parser. */
 const partsMax = 1000;
 
 /** Runs a table transaction: one change set, or a single query. */

@@ -45,8 +45,8 @@ interface ConnectionLimits {
  *  are disconnected within two periods. */
 export const progressMilliseconds = 30_000;
 export const progressBytesMin = 16 * 1024;
-/** Number of connections beyond the limit that get 503, as a fraction of the limit. Further
- *  connections are closed at once. */
+/** How many connections beyond the limit are accepted to get 503, as a fraction of the limit.
+ *  Further connections are closed at once. */
 const surplusPart = 0.25;
 const surplusMin = 64;
 

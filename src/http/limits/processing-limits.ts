@@ -10,9 +10,9 @@ import { fail } from "../../protocol/result.ts";
  *  several times its length. */
 const documentBytesMax = 8 * 1024 * 1024;
 
-/** Total length of the transactions that are processed at the same time: enough to parse some of
- *  them while others are flushed, and few enough for the young generation of the garbage
- *  collector. */
+/** Most bytes of table transactions that are processed at the same time: enough that some are
+ *  parsed while others are flushed to disk, and few enough that their objects are freed by the
+ *  short collections of the garbage collector. */
 const transactionBytesMax = 640 * 1024;
 
 /** Limits of what is processed at the same time. All services of a server have the same ones,

@@ -155,7 +155,8 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     });
   }
 
-  /** Ends the iteration; the rest of the body stays unread. */
+  /** Called if the reader stops before the end, for example because the body is too long; the rest
+   *  stays unread. */
   return(): Promise<IteratorResult<Uint8Array>> {
     this.#request.off("data", this.#take).off("end", this.#finish).off("close", this.#close);
     this.#request.pause();

@@ -42,8 +42,8 @@ export function locateRequest(
   return ok({ request, requestId, location: location.value, version: version.value });
 }
 
-/** Finds the resource of the service that the path addresses. `isPart`: a part of a transaction,
- *  which has the credentials of the transaction. */
+/** Finds the resource that the path addresses, such as a container or blob. `isPart` is true for a
+ *  part of a table transaction, which is authenticated with its transaction. */
 export function identifyTarget(
   http: HttpService,
   { request, requestId, location, version }: LocatedRequest,
@@ -269,7 +269,7 @@ export interface Location {
   readonly accountPlace: AccountPlace;
 }
 
-/** What decides how the account is found in a URL: a part of `HttpService`. */
+/** The parts of `HttpService` that `locate` needs to find the account in a URL. */
 interface LocatingService {
   readonly service: { readonly name: ServiceName };
   readonly accounts: Pick<Accounts, "get">;

@@ -88,7 +88,8 @@ function pointsTo(name: string, endpoint: Endpoint): boolean {
   return address !== undefined && reaches(endpoint, address);
 }
 
-/** Whether a connection to this local address reaches the listener. */
+/** Whether a connection to this address of the machine reaches the listener. A listener on 0.0.0.0
+ *  or :: is reached through every address. */
 function reaches(endpoint: Endpoint, address: string): boolean {
   const bound = directFormOf(endpoint.address) ?? "";
   if (bound === address) return true;

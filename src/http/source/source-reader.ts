@@ -48,7 +48,7 @@ export interface SourceResponse {
  *  blocked. */
 export type SourceReader = (request: SourceRequest) => Promise<SourceResponse>;
 
-/** How the operations of one service read copy sources. */
+/** What the operations of one service need to read copy sources. */
 export interface Sources {
   readonly read: SourceReader;
   /** The service of this server that the URL addresses; undefined for other servers. */

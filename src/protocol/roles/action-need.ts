@@ -13,7 +13,7 @@ interface ActionSource {
   readonly isDeletion?: true | undefined;
 }
 
-/** The declaration, with what is derived from it. */
+/** The declaration of an operation, with what the rules below read of it. */
 interface Facts extends ActionSource {
   readonly letters: string;
   readonly has: (letter: string) => boolean;
@@ -121,7 +121,7 @@ const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = 
   table: ({ letters }) => {
     switch (letters) {
       case "":
-        // A transaction: each part is checked by itself.
+        // The transaction itself needs no action: each of its parts is checked by itself.
         return nothingNeeded;
       case "a":
         return either(`${entities}/write`, `${entities}/add/action`);

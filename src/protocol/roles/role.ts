@@ -24,12 +24,12 @@ export function subscriptionAction(name: string): string {
   return `Microsoft.EventGrid/eventSubscriptions/${name}`;
 }
 
-/** The need of all these actions together. */
+/** An operation needs all these actions together. */
 export function every(...names: readonly string[]): ActionNeed {
   return [names.map(storageAction)];
 }
 
-/** The need of at least one of these actions. */
+/** An operation needs one of these actions. */
 export function either(...names: readonly string[]): ActionNeed {
   return names.map((name) => [storageAction(name)]);
 }
@@ -192,8 +192,8 @@ export class AccessRules {
     this.#shared = shared;
   }
 
-  /** Whether the assignments of a caller, together with those of its groups, grant all actions of
-   *  one alternative. */
+  /** Whether the roles of a caller and of its groups grant what an operation needs: all actions of
+   *  one of the alternatives in `need`. */
   allows(ids: readonly string[], need: ActionNeed, target: RoleTarget): boolean {
     const held = this.heldBy(ids);
     return need.some((actions) =>

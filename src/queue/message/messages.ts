@@ -293,8 +293,8 @@ export const deleteMessage = operation({
   route: { method: "DELETE", resource: "message" },
   params: { popReceipt },
   permission: { letters: "p", resourceType: "o" },
-  // Not `must-exist`: a malformed pop receipt is reported before a missing message
-  // (`checkPopReceipt`).
+  // Not `must-exist`, which would report a missing message first: a malformed pop receipt takes
+  // precedence (`checkPopReceipt`).
   target: "optional",
   effect: "writes",
   isDeletion: true,

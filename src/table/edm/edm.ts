@@ -8,7 +8,8 @@ import { parseGuid } from "../../protocol/guid.ts";
 /** The property types of entities (the Entity Data Model of OData) with their limits, and the text
  *  forms of values. Shared by the JSON and Atom formats, filters and the stored format. */
 
-/** The types of properties. The numbers are stored: never change one. */
+/** The types of properties by their number in stored entities, which must therefore never
+ *  change. */
 export const edm = {
   string: 0,
   boolean: 1,
@@ -83,7 +84,7 @@ function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
   return fraction > 0.5 ? 1n : 0n;
 }
 
-/** Entities of one page often have the same second. */
+/** Cached, because entities of one page often have a Timestamp in the same second. */
 const textOfSecond = memo(1024, (second: number) =>
   formatIso(BigInt(second) * ticksPerSecond).slice(0, "0000-00-00T00:00:00".length),
 );

@@ -61,7 +61,7 @@ interface ChangeReply {
   readonly headers: readonly HeaderGroup<(typeof changeReplyHeaders)[number]>[];
 }
 
-/** The fields that the declarations of all four operations share. */
+/** Declared by the four operations that change an entity. */
 const change = {
   body: entityBody,
   lease: "none",

@@ -63,7 +63,8 @@ export class EntityBuilder {
   #hasTypedKey = false;
 
   start(): void {
-    // Drops elements of earlier entities: their strings would keep whole request bodies in memory.
+    // Drops elements that earlier, longer entities have left in the arrays: their strings would
+    // keep whole request bodies in memory.
     this.#names.length = this.#nameCount;
     this.#properties.length = this.#propertyCount;
     this.#nameCount = 0;

@@ -20,7 +20,8 @@ export type Operand =
   // `literal` is undefined for `null`.
   | { readonly kind: "literal"; readonly literal: TypedValue | undefined };
 
-/** A parsed `$filter`. */
+/** A parsed `$filter` as a tree: `and`, `or`, `not`, and comparisons of a property with a
+ *  constant. */
 export type Filter =
   | { readonly kind: "and" | "or"; readonly left: Filter; readonly right: Filter }
   | { readonly kind: "not"; readonly inner: Filter }
@@ -45,7 +46,7 @@ interface Token {
   readonly end: number;
 }
 
-/** Limit of a filter text; no URL that the server accepts is longer. */
+/** Longest filter. No URL that the server accepts is longer. */
 export const filterUnitsMax = 16 * 1024;
 
 const wordForm = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;

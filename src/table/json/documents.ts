@@ -25,7 +25,6 @@ export interface PiecesBody {
 
 const reusedText = once(() => new TextBytes());
 
-/** The JSON body of a response with one entity. */
 export function entityDocument(row: Row, options: RenderOptions): BytesBody {
   const metadata = metadataMember(options, `${options.table}/@Element`);
   const bytes = copyBytes(writeToBuffer(row, options, metadata).bytes());
@@ -73,14 +72,12 @@ function writeToBuffer(row: Row, options: RenderOptions, first = ""): TextBytes 
   return text;
 }
 
-/** The JSON body of a response with one table. */
 export function tableDocument(name: string, options: RenderOptions): TextBody {
   const metadata = metadataMember(options, "Tables/@Element");
   const text = `{${join(metadata, tableMembers(name, options))}}`;
   return { type: jsonType(options.format), text };
 }
 
-/** The JSON body of a page of tables. */
 export function tablesDocument(names: readonly string[], options: RenderOptions): PiecesBody {
   return { type: jsonType(options.format), pieces: tablePieces(names, options) };
 }

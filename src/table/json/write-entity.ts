@@ -12,7 +12,7 @@ import { reusedCursor, type EntityRecord, type PropertyCursor } from "../stored/
 /** Writes one entity as JSON. It copies names and texts from the stored bytes, because a page has
  *  up to 1,000 entities. */
 
-/** An entity with its keys, ready to be rendered. */
+/** An entity with its keys, as queries return it and the JSON and Atom writers take it. */
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
   /** Returns the text that was cached for the row and `cacheKey`, which stands for a metadata

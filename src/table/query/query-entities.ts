@@ -80,7 +80,8 @@ export const top: Param<number> = {
   },
 };
 
-/** Undefined for all properties: absent, empty or `*`. */
+/** The properties that a response contains; undefined for all: `$select` is absent, empty or
+ *  `*`. */
 export const select: Param<readonly string[] | undefined> = {
   sources: ["?$select"],
   parse: (reader) => {

@@ -122,7 +122,8 @@ const emptyPage: Page = { rows: [], next: undefined };
 
 /** Cost of a comparison in units of event-loop time (`base/loop-share.ts`). */
 const unitsPerComparison = 0.005;
-/** Units after which the comparisons are counted. */
+/** Units of event-loop time after which the comparisons are counted: a call per row would cost more
+ *  than it measures. */
 const unitsPerStep = 4;
 
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };

@@ -194,7 +194,7 @@ export function entityRecord(etag: Ticks, properties: readonly Property[]): Enti
   return new EntityRecord(reusedWriter().write(etag, properties));
 }
 
-/** A filter reads the same properties of every row. */
+/** Cached, because a filter reads the same properties of every row. */
 const encodedName = memo(4096, (name: string) => new Uint8Array(Buffer.from(name, "utf8")));
 
 interface EntityVersion1 {

@@ -3,7 +3,8 @@
 
 const magic = Uint8Array.of(0x4f, 0x62, 0x6a, 0x01);
 
-/** The header. `metadata` has at least `avro.schema`. */
+/** The header of a container. `metadata` must contain `avro.schema`, the JSON text of the
+ *  schema. */
 export function avroHeader(
   metadata: Readonly<Record<string, string>>,
   marker: Uint8Array,
@@ -13,7 +14,7 @@ export function avroHeader(
   return Buffer.concat([magic, encoder.take(), marker]);
 }
 
-/** A block of encoded records. */
+/** A block of records, which an `AvroEncoder` has encoded. */
 export function avroBlock(count: number, records: Uint8Array, marker: Uint8Array): Uint8Array {
   const encoder = new AvroEncoder();
   encoder.long(count);

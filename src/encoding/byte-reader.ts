@@ -20,7 +20,7 @@ export class ByteReader {
     return this.bytes.subarray(from, from + length);
   }
 
-  /** A copy of the next bytes, for bytes that are a view of engine memory. */
+  /** A copy of the next bytes, which stays valid when the memory that is read is reused. */
   copy(length: number): Uint8Array {
     const from = this.#advance(length);
     return Uint8Array.prototype.slice.call(this.bytes, from, from + length);
@@ -79,7 +79,7 @@ export class ByteReader {
     return this.fail("a number is too long");
   }
 
-  /** A signed number; its lowest bit is the sign. */
+  /** A signed number in the zigzag encoding of Avro and Thrift: its lowest bit is the sign. */
   zigzag(): bigint {
     const coded = this.varbigint();
     return (coded >> 1n) ^ -(coded & 1n);

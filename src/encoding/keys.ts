@@ -36,13 +36,14 @@ export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   return copyBytes(keyScratch, 0, writeParts(parts, 0));
 }
 
-/** As `encodeKey`, preceded by the tag byte of a table. */
+/** As `encodeKey`, preceded by the tag byte of a table: the form of all keys in the store. */
 export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Array {
   keyScratch[0] = tag;
   return copyBytes(keyScratch, 0, writeParts(parts, 1));
 }
 
-/** Appends one part to `prefix`, which must end at the end of a part. */
+/** Appends one part to an encoded key, so that keys with equal beginnings need not be encoded as a
+ *  whole. `prefix` must end at the end of a part. */
 export function encodeKeyBelow(prefix: Uint8Array, part: KeyPart): Uint8Array {
   const { length } = prefix;
   checkLength(length);

@@ -122,7 +122,8 @@ async function writeRest(
   return paged;
 }
 
-/** Writes until the end, or until the caller must wait. */
+/** Writes pieces until the end; returns a promise earlier if the event loop has no time left in
+ *  this iteration. */
 function writeStep(
   loop: LoopShare,
   rest: Iterator<string | Uint8Array>,

@@ -42,12 +42,13 @@ interface TableDefinition<K, R> {
   readonly owner: OwnerKind | "store";
   readonly lifetime: Lifetime;
   readonly role: EntryRole;
-  /** Whether archives contain the records. */
+  /** Whether `etagere export` writes the records into archives. */
   readonly isArchived: boolean;
   /** The fields with an id that the record defines, and what the id names. When the record is
    *  removed, a reclaim job removes all that the id owns. */
   readonly defines?: { readonly [F in keyof R]?: OwnerKind };
-  /** A field that repeats the id of the owner. */
+  /** A field of the record that repeats the id of the owner; a load, which gives new ids, changes
+   *  it, too. */
   readonly repeatsOwner?: keyof R & string;
   /** The field that refers to stored content, if any; `operation/apply.ts` maintains its
    *  references. */
@@ -71,7 +72,8 @@ interface TableDefinition<K, R> {
   readonly changeNotices?: ChangeNoticesOf<R>;
   /** The bytes of a record that count against the quota of its account; undefined if none do. */
   readonly countedBytes?: (record: R) => number;
-  /** The time after which a record is removed. */
+  /** When records are removed by a reclaim job, for example at the end of a retention; undefined:
+   *  never. */
   readonly period?: Period<R>;
   /** Most records that one transaction of a reclaim job removes; undefined: the default. */
   readonly removalsMax?: number;
@@ -123,7 +125,7 @@ export type JobScope = readonly (string | bigint)[];
 export interface Period<R> {
   /** Kinds of the job: one, or one per service. */
   readonly jobKinds: readonly [string, ...string[]];
-  /** Which of several kinds a record has; undefined: the first. */
+  /** Which of several job kinds a record has, by its key; undefined: the first kind. */
   readonly jobKindOf?: (parts: readonly KeyPart[]) => string;
   /** The values that the job stores, from which `keyPartsOf` finds the record again. */
   readonly scopeOf: (parts: readonly KeyPart[], record: R) => JobScope;
@@ -226,7 +228,7 @@ export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {
   return table as unknown as AnyTable;
 }
 
-/** The table with keys that are encoded already. */
+/** The same table for keys that are encoded already, as reclaim jobs find them in the store. */
 export function withEncodedKeys(table: AnyTable): AnyTable {
   return { ...table, key: (key) => key as Uint8Array };
 }
@@ -397,7 +399,7 @@ export function toValues(positions: Positions, record: object): unknown[] {
   return values;
 }
 
-/** Inverse of `toValues`. */
+/** The record with these values by position; the inverse of `toValues`. */
 export function fromValues(positions: Positions, values: readonly unknown[]): object {
   const record: Record<string, unknown> = {};
   for (let at = 0; at < values.length; at += 1) {

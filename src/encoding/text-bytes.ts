@@ -73,7 +73,7 @@ export class TextBytes {
     return this.#buffer.toString("utf8", 0, this.#length);
   }
 
-  /** A view of the written bytes, valid until the next change. */
+  /** The written bytes, not copied: they are valid until the next change of the buffer. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

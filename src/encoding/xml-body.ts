@@ -39,7 +39,7 @@ interface XmlPieces {
   readonly pieces: Iterable<string>;
 }
 
-/** As `xmlBody`, in pieces. */
+/** As `xmlBody`, for long lists: the pieces are rendered while they are sent. */
 export function xmlBodyOf(inner: Iterable<string>): XmlPieces {
   return { type: "application/xml", pieces: joined(byteOrderMark + xmlDeclaration, inner) };
 }
@@ -65,7 +65,7 @@ export function* elementOf(
   yield isEmpty ? element(name, "", attributes) : `</${name}>`;
 }
 
-/** Texts and lists of texts, one after the other. */
+/** Joins texts and lists of texts to one list, without rendering them. */
 export function* joined(...parts: readonly (string | Iterable<string>)[]): Generator<string> {
   for (const part of parts) {
     if (typeof part === "string") yield part;
@@ -73,7 +73,8 @@ export function* joined(...parts: readonly (string | Iterable<string>)[]): Gener
   }
 }
 
-/** Renders each item when it is needed. */
+/** Renders each item when the consumer asks for it, so that a long list is never complete in
+ *  memory. */
 export function* rendered<T>(items: Iterable<T>, render: (item: T) => string): Generator<string> {
   for (const item of items) yield render(item);
 }

@@ -57,7 +57,8 @@ export function firstIllegalCharacter(text: string): number {
   return text.search(illegal);
 }
 
-/** As `firstIllegalCharacter`, in steps of this many characters. */
+/** As `firstIllegalCharacter`, as a generator that yields after each step of so many UTF-16 code
+ *  units: the caller lets other requests run in between. */
 export function* searchIllegalCharacter(
   text: string,
   stepUnits: number,

@@ -16,7 +16,7 @@ const escapes: Readonly<Record<string, string>> = {
   "\t": "&#x9;",
 };
 
-/** Replaces a character that XML cannot represent. */
+/** Written in place of a character that XML cannot represent. */
 const replacement = "\uFFFD";
 /** Finds texts that may need a change. Without the `u` flag, which makes the test slower; it
  *  therefore finds paired surrogates, too. */
@@ -45,7 +45,7 @@ export function plainElement(name: string, text: string | number): string {
   return `<${name}>${text}</${name}>`;
 }
 
-/** An element around inner XML. */
+/** An element whose content is rendered XML; `<name />` if it is empty. */
 export function element(
   name: string,
   inner: string,

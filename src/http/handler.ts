@@ -101,7 +101,8 @@ function accessEntry(
 /** Larger responses are sent at once, to free their memory early. */
 const batchedBytesMax = 64 * 1024;
 
-/** The length of a large response; 0 for others. */
+/** The length of a response that is larger than `batchedBytesMax` and completely in memory; 0 for
+ *  others. */
 function largeBytesOf({ body }: WireResponse): number {
   const bytes =
     body?.kind === "paged" ? body.paged.length : body?.kind === "bytes" ? body.bytes.length : 0;
@@ -118,7 +119,7 @@ class Flushes {
     this.#clock = clock;
   }
 
-  /** Resolves at the end of this iteration. */
+  /** Resolves at the end of this event-loop iteration. */
   next(): Promise<void> {
     this.#pending ??= new Promise((resolve) => {
       this.#clock.nextIteration(() => {
@@ -193,7 +194,7 @@ async function sendStreamed(
   }
 }
 
-/** Returns whether the body of the request is still arriving. */
+/** Sends status and headers. Returns whether the body of the request is still arriving. */
 function sendHead(reply: WireResponse, request: IncomingMessage, response: ServerResponse) {
   const isArriving = !request.complete && hasBody(request);
   if (isArriving || isSurplus(request.socket)) reply.headers["Connection"] = "close";

@@ -31,7 +31,8 @@ export interface HttpService {
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
   readonly requestIds: RequestIds;
-  /** Verifies bearer tokens, unless `options.oauth` is `basic`. */
+  /** Verifies bearer tokens, unless `options.oauth` is `basic`: then only their claims are
+   *  checked. */
   readonly tokens?: TokenVerifier | undefined;
   /** Reads the sources of copies, on this server or elsewhere. */
   readonly sources: Sources;
@@ -77,7 +78,8 @@ export interface AccessLogEntry {
  *  log. */
 export type WriteAccess = ((entry: AccessLogEntry) => void) | undefined;
 
-/** The subscriber to completed requests. The event feed sets `watch`. */
+/** Where the pipeline reports completed requests. The event feed sets `watch` while it has
+ *  subscribers; otherwise reporting costs nothing. */
 export interface Observer {
   watch: ((observed: ObservedRequest) => void) | undefined;
   /** Receives the changes of files over SMB. */

@@ -196,7 +196,8 @@ function complete(
   return completed.then((outcome) => ({ context, call, result: ok(outcome) }));
 }
 
-/** Executes a call with a large response when it is admitted. */
+/** Executes an operation with a large response, such as a listing, when `LargeResponseLimiter`
+ *  admits it. Gets 503 if too many wait or too many large responses are unsent. */
 async function executeLarge({ runtime, unsent, processing }: HttpService, call: Call) {
   const { largeResponses } = processing;
   if (largeResponses.isFull || unsent?.makeRoom() === false) return busyOutcome;

@@ -102,7 +102,8 @@ function withoutBody(body: WireBody | undefined): undefined {
   return undefined;
 }
 
-/** Returns the body, and sets Content-Length and Content-Type in `headers`. */
+/** Converts the body of a reply for sending, and sets Content-Length and Content-Type in
+ *  `headers`. */
 function bodyWithHeaders(
   { body, reader }: Extract<Outcome, { kind: "reply" }>,
   headers: Record<string, string>,
@@ -310,7 +311,7 @@ function addOverrides(response: WireResponse, { principal, operation }: RequestC
 const countMax = 2 ** 32;
 const firstGroupLength = 8;
 
-/** The ids of the requests to a service. */
+/** Creates the ids of the requests to a service (`x-ms-request-id`). */
 export class RequestIds {
   readonly #random: Random;
   #count = countMax;

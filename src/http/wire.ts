@@ -14,7 +14,8 @@ export interface WireRequest {
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
   readonly body: Body;
-  /** The complete body of a part of a batch; undefined otherwise. */
+  /** The complete body, if it is in memory already: that of a part of a batch; undefined
+   *  otherwise. */
   readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
@@ -30,7 +31,7 @@ export interface WireRequest {
   readonly proceed: () => void;
 }
 
-/** The used part of a client's socket. */
+/** The part of the socket of a client that is used: to notice that it has disconnected. */
 export interface ClientConnection {
   readonly destroyed: boolean;
   once(event: "close", listener: () => void): unknown;
@@ -67,7 +68,7 @@ export interface StreamedBody {
   readonly length: number;
 }
 
-/** The body in one piece. Releases the pages of a paged body. */
+/** Returns a body in memory in one piece, and releases the pages of a paged one. */
 export function bufferBody(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
   if (body.kind === "bytes") return body.bytes;
   const { paged } = body;

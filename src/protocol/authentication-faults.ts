@@ -32,7 +32,7 @@ export function authenticationFailed(detail?: string): Failure {
   return fail("AuthenticationFailed", { elements: { AuthenticationErrorDetail: detail } });
 }
 
-/** 400, for an Authorization header that is malformed. */
+/** The fault 400 of a malformed Authorization header. */
 export function malformedAuthorization(): Failure {
   return fail("InvalidAuthenticationInfo");
 }

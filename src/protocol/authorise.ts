@@ -298,7 +298,8 @@ export const directoryChange: AccessNeed = {
   removesFromParent: true,
 };
 
-/** The part of an operation that access control lists decide about. */
+/** What a check of access control lists depends on: the permission of the operation, and whether it
+ *  creates paths. */
 interface AclRequest {
   readonly permission: Permission;
   /** Whether the operation creates a path that does not exist. */

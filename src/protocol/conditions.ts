@@ -114,7 +114,7 @@ export function checkRead(
   return checkTagCondition(conditions, target);
 }
 
-/** How the conditions of a write are checked. */
+/** How `checkWrite` checks the conditions of an operation. The operations differ in fault codes. */
 export interface WriteCheck {
   /** Whether the operation creates its target, like Put Blob: `If-None-Match: *` then fails with
    *  409 BlobAlreadyExists. */
@@ -185,7 +185,7 @@ function conditionFailure(failedCondition: ConditionName, code: FaultCode): Fail
   return fail(code, { failedCondition });
 }
 
-/** The header that made a read respond with 304. */
+/** The conditional header that made a read respond with 304, for the event feed. */
 export function unmodifiedBy({ ifNoneMatch }: Conditions): ConditionName {
   return ifNoneMatch === undefined ? "If-Modified-Since" : "If-None-Match";
 }
@@ -283,7 +283,8 @@ function isETagOutOfRange(text: string): boolean {
 /** The values of If-Match or If-None-Match without quotes. */
 type ETagList = "*" | readonly string[];
 
-/** Values after this many are ignored. */
+/** Most values of one header; further ones are ignored, so that a header cannot make a request
+ *  slow. */
 const etagsInHeaderMax = 1000;
 
 /** Parses an If-Match or If-None-Match header; undefined if it has no values. A weak ETag keeps its

@@ -82,7 +82,8 @@ function ruleFor(rules: readonly CorsRule[], origin: string, method: string): Co
   );
 }
 
-/** Credentials are allowed for a named origin, never for `*`. */
+/** The headers that allow an origin. With credentials only for a named origin: browsers reject them
+ *  together with `*`. */
 function allowOrigin(rule: CorsRule, origin: string): CorsHeaders {
   if (allowsAnyOrigin(rule)) return { "Access-Control-Allow-Origin": "*" };
   return {

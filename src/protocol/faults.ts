@@ -51,14 +51,15 @@ export function faultMessage(fault: Fault): string {
   return fault.detail?.message ?? faults[fault.code].message;
 }
 
-/** Adds a subject for the debug log; an existing one is kept. */
+/** Adds to a fault which property, header or parameter caused it, for the debug log. A subject that
+ *  it has already is kept. */
 export function withSubject(failure: Failure, subject: string): Failure {
   const { code, detail } = failure.fault;
   if (detail?.subject !== undefined) return failure;
   return { ok: false, fault: { code, detail: { ...detail, subject } } };
 }
 
-/** 400 InvalidHeaderValue with the header's name and value. */
+/** The fault 400 InvalidHeaderValue, with the name and the value of the header. */
 export function invalidHeader(name: string, value: string): Failure {
   return withElements("InvalidHeaderValue", { HeaderName: name, HeaderValue: value });
 }

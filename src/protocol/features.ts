@@ -1,4 +1,5 @@
-/** The account settings that change how operations behave. */
+/** The settings of an account that change how operations behave. `decide` of an operation gets
+ *  them; all settings are in `account/settings.ts`. */
 export interface Features {
   /** Every overwrite and delete of a blob keeps the previous version. */
   readonly versioning: boolean;

@@ -51,12 +51,13 @@ function withoutTrailingDots(name: string): string {
   return isDots(name) ? name : name.replace(/\.+$/, "");
 }
 
-/** A path without the dots at the end of its names. */
+/** The path as the service stores it without `x-ms-allow-trailing-dot`: dots at the end of names
+ *  are removed. */
 export function pathWithoutTrailingDots(path: string): string {
   return path.includes(".") ? path.split("/").map(withoutTrailingDots).join("/") : path;
 }
 
-/** Checks one name of a path. */
+/** Checks one name of a path: its length, its characters and whether Windows reserves it. */
 export function checkFileName(name: string): Result<undefined> {
   if (name.length > componentUnitsMax) return tooLong;
   if (name === "" || isDots(name)) return fail("InvalidResourceName");

@@ -13,7 +13,7 @@ export function parseGuid(text: string): string | undefined {
   return dashedPattern.test(inner) ? inner.toLowerCase() : undefined;
 }
 
-/** A version 4 GUID from 16 random bytes. */
+/** Formats 16 random bytes as a version 4 GUID (RFC 9562). */
 export function guidFromBytes(bytes: Uint8Array): string {
   let digits = "";
   for (let index = 0; index < 16; index += 1) {

@@ -270,7 +270,7 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds?: number };
 
-/** What the result of a lease action depends on besides the lease. */
+/** What a lease action is decided from besides the lease. */
 interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;
@@ -278,7 +278,7 @@ interface LeaseActionContext {
   readonly freshId: string;
 }
 
-/** The lease after an action. */
+/** The result of a lease action: the lease that is stored. */
 interface LeaseOutcome {
   /** Undefined: the lease state is "available". */
   readonly lease: Lease | undefined;

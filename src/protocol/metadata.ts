@@ -12,14 +12,14 @@ export const metadataBytesMax = 8192;
 
 const noPairs = ok<Metadata>([]);
 
-/** The bytes of all names and values, as far as they are ASCII. */
+/** The length of all names and values in bytes. Header values are ASCII, one byte per character. */
 export function metadataBytes(metadata: Metadata): number {
   let bytes = 0;
   for (const [name, value] of metadata) bytes += name.length + value.length;
   return bytes;
 }
 
-/** Names must be C# identifiers. */
+/** Names of metadata must be C# identifiers, as in Azure. */
 const identifierPattern = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u;
 
 export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<Metadata> {

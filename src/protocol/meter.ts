@@ -4,7 +4,7 @@ import type { ServiceName } from "./names.ts";
  *  `noMeter`. */
 export interface Meter {
   request(done: RequestDone): void;
-  /** One flushed commit batch. */
+  /** Counts one flushed commit batch: several transactions that were committed together. */
   commit(batch: { readonly transactions: number; readonly conflicts: number }): void;
   contentBytes(direction: "received" | "sent", count: number): void;
   /** Bytes that were compared with their checksums, and how many slices differ. */

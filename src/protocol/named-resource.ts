@@ -125,7 +125,8 @@ function authoriseCovered<A>(
   return allowed.ok ? ok(undefined) : allowed;
 }
 
-/** Whether a SAS is valid for a resource, whatever it permits there. */
+/** Checks that a SAS is valid for a resource, without its permissions. Other credentials are not
+ *  limited to a resource. */
 export function authoriseCoverage(principal: Principal, resource: NamedTarget): Result<void> {
   if (isResourceSas(principal) && !covers(principal.resource, resource)) {
     return rejectToken(principal, "AuthorizationFailure");

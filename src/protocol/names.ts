@@ -29,7 +29,7 @@ const passed = ok(undefined);
 const resourcePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const tablePattern = /^[A-Za-z][A-Za-z0-9]*$/;
 
-/** The system containers. Other names must not contain a dollar sign. */
+/** The system containers of Azure. Names of other containers must not contain a dollar sign. */
 const systemContainers: ReadonlySet<string> = new Set([
   "$root",
   "$logs",
@@ -54,7 +54,8 @@ export function checkTableName(name: string): Result<undefined> {
   return name.toLowerCase() === "tables" ? fail("InvalidResourceName") : passed;
 }
 
-/** Checks length and number of segments; nearly all characters are allowed. */
+/** Checks the name of a blob: its length and number of segments. Nearly all characters are
+ *  allowed. */
 export function checkBlobName(name: string): Result<undefined> {
   if (name.length === 0 || name.length > blobNameUnitsMax) return nameLengthOutOfRange();
   return countSegments(name) > blobSegmentsMax ? fail("InvalidUri") : passed;
@@ -87,7 +88,7 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
-/** The services as SAS tokens and user delegation keys name them. */
+/** The letters that stand for the services in SAS tokens and user delegation keys. */
 export const serviceLetters: Readonly<Record<ServiceName, string>> = {
   blob: "b",
   queue: "q",

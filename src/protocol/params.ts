@@ -30,10 +30,11 @@ export interface Param<T> {
  *  `source-start`: names that decide which path a rename is about (`blob/dfs/params.ts`). */
 export type ParamRole = "encryption" | "entry-name" | "source-start";
 
-/** The parameters of an operation by field of its input. */
+/** The parameters of an operation by the names of the fields that their values have in its
+ *  input. */
 export type Params = Readonly<Record<string, Param<unknown>>>;
 
-/** The input that parameters are parsed into. */
+/** The type of the input of an operation: the parsed values of its parameters. */
 export type InputOf<P extends Params> = {
   readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never;
 };
@@ -90,7 +91,7 @@ export function required<T>(param: Param<T | undefined>): Param<T> {
   };
 }
 
-/** Adds a check with a fault of its own to a parameter. */
+/** Adds a check to a parameter, which runs after it was parsed and returns a fault of its own. */
 export function checked<T>(param: Param<T>, check: (value: T) => Result<T>): Param<T> {
   return {
     sources: param.sources,

@@ -33,7 +33,8 @@ export interface Permission {
   /** A request with a bearer token must state its intent in `x-ms-file-request-intent`: the
    *  permissions of single files are not checked for it. */
   readonly needsIntent?: true;
-  /** Only a bearer token is accepted: a delegation key belongs to a user. */
+  /** Only a bearer token is accepted, because a user delegation key belongs to the user of the
+   *  token. */
   readonly bearerOnly?: true;
   /** Requests without credentials are allowed: a browser sends none with a preflight request. */
   readonly allowsAnonymous?: true;
@@ -54,6 +55,6 @@ export interface StoredPolicy {
   readonly id: string;
   readonly start?: Ticks | undefined;
   readonly expiry?: Ticks | undefined;
-  /** Letters as in `sp`. */
+  /** Permission letters as in the parameter `sp` of a SAS. */
   readonly permission?: string | undefined;
 }

@@ -86,7 +86,8 @@ export function grants(access: PosixAccess, caller: AclCaller, bits: number): bo
   return allows(own("other")?.bits ?? 0);
 }
 
-/** The access control lists that apply to a path. */
+/** The access control lists that decide about an access to a path: its own and those of the
+ *  directories above it. */
 export interface PathAccess {
   /** The lists of the directories from the root to the parent of the path; empty for the root
    *  directory. */

@@ -16,7 +16,7 @@ export interface PosixAccess {
 type AclScope = "access" | "default";
 type AclType = "user" | "group" | "mask" | "other";
 
-/** What identifies an entry of a list. */
+/** What identifies an entry of an access control list. No two entries of a list have the same. */
 export interface AclName {
   readonly scope: AclScope;
   readonly type: AclType;
@@ -25,7 +25,7 @@ export interface AclName {
 }
 
 export interface AclEntry extends AclName {
-  /** 4 read, 2 write, 1 execute. */
+  /** Permission bits: 4 read, 2 write, 1 execute. */
   readonly bits: number;
 }
 
@@ -132,7 +132,7 @@ function parseList(
   return isBounded(entries) ? entries : undefined;
 }
 
-/** Whether an id may be sent in a header, as lists are. */
+/** Whether an id consists of printable ASCII characters: lists are returned in headers. */
 function isIdText(id: string): boolean {
   return /^[\x21-\x7e]*$/.test(id);
 }
@@ -248,7 +248,7 @@ export function setAcl(access: PosixAccess, entries: readonly AclEntry[]): Posix
   return withEntries(access, [...kept, ...entries]);
 }
 
-/** Whether every list has such an entry. */
+/** Whether every list must have this entry: owner, owning group and other. */
 function isBase({ id, type }: AclName): boolean {
   return id === "" && type !== "mask";
 }

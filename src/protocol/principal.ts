@@ -17,11 +17,11 @@ export type Principal =
 export interface AccountSasPrincipal {
   readonly kind: "account-sas";
   readonly version: string;
-  /** Letters of `ss`: b, q, t, f. */
+  /** The services of the SAS, letters of the parameter `ss`: b, q, t, f. */
   readonly services: string;
-  /** Letters of `srt`: s, c, o. */
+  /** The resource types of the SAS, letters of `srt`: s (service), c (container), o (object). */
   readonly resourceTypes: string;
-  /** Letters of `sp`. */
+  /** The permissions of the SAS, letters of `sp`. */
   readonly permissions: string;
   readonly encryptionScope: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface ServiceSasPrincipal {
   /** The parameter `sv`; empty for tokens that are older than that parameter. */
   readonly version: string;
   readonly resource: SasResource;
-  /** Undefined if a stored policy supplies them. */
+  /** Permission letters (`sp`); undefined if a stored access policy supplies them. */
   readonly permissions: string | undefined;
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;
@@ -123,13 +123,13 @@ export const anonymousPrincipal: Principal = { kind: "anonymous" };
 
 /** Derives credentials for the caller of a request with a bearer token. */
 export interface Delegate {
-  /** A user delegation key. */
+  /** Derives a user delegation key. */
   readonly key: (request: DelegationRequest) => {
     readonly objectId: string;
     readonly tenantId: string;
     readonly value: string;
   };
-  /** A session for reading a container. */
+  /** Creates a session for reading a container: a token and its key. */
   readonly session: (request: SessionRequest) => { readonly token: string; readonly key: string };
 }
 

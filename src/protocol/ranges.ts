@@ -10,7 +10,7 @@ export interface ByteRange {
   readonly last?: number;
 }
 
-/** A byte range inside an existing content. */
+/** A part of existing content, in bytes. */
 export interface Span {
   readonly from: number;
   readonly length: number;
@@ -37,7 +37,7 @@ export function clipRange({ first, last }: ByteRange, length: number): Span | un
   return { from: first, length: end - first };
 }
 
-/** Parses the range of a write, which needs both ends. */
+/** Parses the range of a write, which must have both ends; the fault names the header. */
 export function parseWriteRange(headerName: string, text: string): Result<Span> {
   const range = parseReadRange(text);
   if (range?.last === undefined || !Number.isSafeInteger(range.last)) {

@@ -40,7 +40,7 @@ const sourceErrorSince: Version = "2024-02-04";
 /** The error response of a copy source. */
 interface SourceError {
   readonly status: number;
-  /** Undefined if the source is not of this service and has none. */
+  /** The code in `x-ms-error-code`; undefined if the source has none, as on other web servers. */
   readonly code: string | undefined;
   readonly message: string;
 }

@@ -321,7 +321,8 @@ const tokenPattern = new RegExp(
 /** Limit of this server for the tokens of one expression. */
 const tokensMax = 1000;
 
-/** Splits a text into tokens, as far as it consists of tokens. */
+/** Splits a text into tokens up to the first text that is none, so that the fault can name its
+ *  position. */
 function scanTagTokens(written: string): ScannedTags {
   const text = written.trimEnd();
   const tokens: TagToken[] = [];
@@ -339,7 +340,7 @@ function scanTagTokens(written: string): ScannedTags {
   return { text, tokens, stoppedAt: undefined };
 }
 
-/** Splits a text into tokens; undefined if it contains other text. */
+/** Splits a text into tokens; undefined if it contains anything else. */
 function parseTagTokens(text: string): readonly TagToken[] | undefined {
   const { tokens, stoppedAt } = scanTagTokens(text);
   return stoppedAt === undefined ? tokens : undefined;

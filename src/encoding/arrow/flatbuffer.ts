@@ -130,7 +130,8 @@ class Output {
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 
-  /** Reserves zero bytes and returns their offset. */
+  /** Reserves bytes, which are zero until they are written, at the next aligned offset. Returns the
+   *  offset. */
   reserve(bytes: number, alignment: number): number {
     const at = aligned(this.#length, alignment);
     this.#length = at + bytes;

@@ -48,7 +48,7 @@ export function schemaMessage(
   return message("schema", table([littleEndian, tables(fields), tables(pairs)]), 0);
 }
 
-/** Where the columns of a record batch are in its body. */
+/** The metadata of a record batch: where in its body the buffers of the columns are. */
 interface BatchLayout {
   readonly rows: number;
   /** Length and number of nulls of every column. */
@@ -58,7 +58,6 @@ interface BatchLayout {
   readonly bodyBytes: number;
 }
 
-/** The metadata message of a record batch. */
 export function batchMessage({ rows, nodes, buffers, bodyBytes }: BatchLayout): FlatTable {
   const batch = table([int64(rows), structs(nodes), structs(buffers)]);
   return message("recordBatch", batch, bodyBytes);

@@ -30,7 +30,7 @@ import {
  *  `http/request/target.ts` calls the `Authenticator` for each request; what the caller may do is
  *  decided later (`authorise-call.ts`). */
 
-/** The first version with bearer tokens. */
+/** The first x-ms-version in which the service accepts bearer tokens. */
 const bearerSince = "2017-11-09";
 
 /** Issuers of Entra ID in its public, national and test clouds, with the tenant id in the path. For
@@ -42,7 +42,8 @@ const issuerForms: readonly RegExp[] = [
   /^https:\/\/login\.partner\.microsoftonline\.cn\/[^/]+\/v2\.0$/,
 ];
 
-/** `--oauth` decides whether the signature of the token must have been verified. */
+/** Authenticates a request with a bearer token. With `--oauth basic` only its claims are checked;
+ *  otherwise its signature must have been verified (`verifyToken`). */
 function authenticateBearer(
   request: AuthRequest,
   token: string,

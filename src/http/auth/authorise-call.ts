@@ -188,7 +188,8 @@ function dependsOnRecord({ service }: HttpService, principal: Principal): boolea
 
 const denied = fail("AuthorizationPermissionMismatch");
 
-/** The actions that the operations of a service need; derived once per declaration. */
+/** Which actions (RBAC) the operations of a service need. Derived once per operation, because it
+ *  takes longer than the check. */
 const needsIn = memoByObject(({ name }: HttpService["service"]) =>
   memoByObject((operation: Operation) => actionNeedOf(name, operation)),
 );
@@ -197,7 +198,7 @@ function needOf({ service }: HttpService, operation: Operation): ActionNeed {
   return needsIn(service)(operation);
 }
 
-/** The resource that role assignments are compared with. */
+/** The container, queue, table or share of a request, to which role assignments may be limited. */
 function roleTargetOf({ service }: HttpService, address: Address): RoleTarget {
   return { service: service.name, name: service.signedName(address).name };
 }
@@ -291,7 +292,7 @@ function mayCreate({ target, effect, isDeletion }: Operation): boolean {
   return target !== "must-exist" && effect === "writes" && isDeletion !== true;
 }
 
-/** Whether roles permit an operation with these parameters. */
+/** Whether roles permit an operation, also with what its parameters require in addition. */
 function allowsCall(
   http: HttpService,
   operation: Operation,
@@ -325,7 +326,8 @@ export function aclCallerOf(
   };
 }
 
-/** The needs of a request that sets tags or has a condition on tags. */
+/** The further actions that a role must grant if the request sets tags or has a condition on
+ *  tags. */
 function tagNeedsOf({ sets, isConditional }: TagUse): readonly ActionNeed[] {
   return [...(sets ? [tagNeed(true)] : []), ...(isConditional ? [tagNeed(false)] : [])];
 }

@@ -9,7 +9,7 @@ interface DelegationKeyFields extends DelegationRequest {
   readonly tenantId: string;
 }
 
-/** Limit of the service for the validity of a key. */
+/** Limit of Azure for the validity of a user delegation key. */
 export const delegationKeyDaysMax = 7;
 
 /** The `Value` of a user delegation key, in Base64. It is derived and not stored: no record is

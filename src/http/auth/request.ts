@@ -13,7 +13,8 @@ export interface AuthRequest extends SignableRequest {
   readonly secure: boolean;
   readonly remoteAddress: string | undefined;
   readonly wallNow: Ticks;
-  /** Wall-clock time of the clients, if the server's is ahead on purpose. */
+  /** The time of the clients, with which they sign requests; undefined: `wallNow`. They differ if a
+   *  test has moved the clock of the server. */
   readonly clientNow?: Ticks | undefined;
   /** The result of verifying the bearer token; undefined if tokens are not verified. */
   readonly token?: TokenVerdict | undefined;
@@ -31,7 +32,7 @@ export interface AddressedResource {
 /** `basic`: the claims of bearer tokens are checked, their signature is not. `verify`: both. */
 export type OAuthMode = "basic" | "verify";
 
-/** The settings of a service for the authentication of requests. */
+/** What an account and a service permit in the authentication of a request. */
 export interface AuthOptions {
   readonly sharedKeyAllowed: boolean;
   /** How bearer tokens are checked; undefined: they are rejected. */

@@ -74,7 +74,7 @@ export function commonFields(request: AuthRequest): Result<CommonFields> {
   return ok({ version, start, expiry, addresses, httpsOnly });
 }
 
-/** The time in a field; undefined if the field is absent. */
+/** The time in a field of the SAS; undefined if the field is absent. */
 export function timeField(request: AuthRequest, name: string): Ticks | undefined | "malformed" {
   const text = queryText(request, name);
   return text === "" ? undefined : (parseIso(text) ?? "malformed");
@@ -85,7 +85,7 @@ export function encryptionScopeOf(request: AuthRequest): string | undefined {
   return nonEmptyText(request, "ses");
 }
 
-/** The value of a field; undefined if it is absent or empty. */
+/** The value of a field of the SAS; undefined if it is absent or empty. */
 export function nonEmptyText(request: AuthRequest, name: string): string | undefined {
   const text = queryText(request, name);
   return text === "" ? undefined : text;
@@ -146,7 +146,7 @@ const blobKinds: Readonly<Record<string, SasResourceKind>> = {
   d: "directory",
 };
 
-/** The first version (`sv`) that has each kind. */
+/** The first version of the SAS (`sv`) that has each kind of resource. */
 const kindSince: Readonly<Partial<Record<SasResourceKind, string>>> = {
   snapshot: "2018-11-09",
   version: "2019-10-10",

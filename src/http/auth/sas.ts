@@ -88,7 +88,8 @@ function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Pri
   return remembered(verdict, request, ring);
 }
 
-/** Caches a verified token, then checks the request. */
+/** Remembers that the query has this verified token, then checks the request: later requests with
+ *  the same query skip the signature. */
 function remembered(verdict: SasVerdict, request: AuthRequest, ring: KeyRing): Result<Principal> {
   ring.byQuery.set(request.query, verdict);
   return applyVerdict(verdict, request);
@@ -233,7 +234,8 @@ function delegationVerdict(
 /** The first version that signs `saoid` and `suoid`. */
 const agentSince = "2020-02-10";
 
-/** The user for whom the SAS was made. A SAS names at most one. */
+/** The user for whom the SAS was made (`saoid` or `suoid`); undefined if it names none. A SAS with
+ *  both is malformed. */
 function agentOf(request: AuthRequest): Result<SasAgent | undefined> {
   const isSigned = request.service === "blob" && queryText(request, "sv") >= agentSince;
   if (!isSigned) return ok(undefined);

@@ -21,7 +21,7 @@ interface SessionClaims {
   readonly principal: BearerPrincipal;
 }
 
-/** The claims as the token contains them, in this order. */
+/** The claims in the payload of a session token, in this order. */
 type WrittenClaims = readonly [
   account: string,
   container: string,
@@ -85,7 +85,8 @@ export function authenticateSession(
   return isRead && isInside ? ok(claims.principal) : fail("AuthorizationFailure");
 }
 
-/** The claims of a payload that this server has signed. */
+/** Reads the payload of a token. Its signature was verified before, so it is one that this server
+ *  has written. */
 function readClaims(payload: string): SessionClaims {
   const text = Buffer.from(payload, "base64url").toString();
   const [account, container, expiry, objectId, tenantId, groups] = JSON.parse(

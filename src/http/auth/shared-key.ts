@@ -94,7 +94,8 @@ function signableForms(request: AuthRequest): readonly AuthRequest[] {
   return isVersionNamed ? [request] : [request, { ...request, version: oldestVersion }];
 }
 
-/** Rejects old requests, which limits how long a captured request can be replayed. */
+/** Rejects requests whose date is more than 15 min before or after the present time, which limits
+ *  how long a captured request can be replayed. */
 function checkDate(request: AuthRequest): Failure | undefined {
   const text = request.header("x-ms-date") ?? request.header("date");
   if (text === undefined) return authenticationFailed("Request date header not specified");
@@ -188,7 +189,7 @@ export interface SasVerdict {
   readonly httpsOnly: boolean;
 }
 
-/** Checks time, client address and protocol of a request with a verified token. */
+/** Checks of a verified SAS that depend on the request: time, client address and protocol. */
 export function applyVerdict(verdict: SasVerdict, request: AuthRequest): Result<Principal> {
   const { start, expiry, addresses, principal } = verdict;
   if (expiry !== undefined || !awaitsPolicy(principal)) {

@@ -48,7 +48,7 @@ interface ChangeSetResult {
   readonly parts?: TransactionParts | undefined;
 }
 
-/** A part after `prepareCall`, or the fault that rejected it before. */
+/** A part that is ready to be executed, or the fault that rejected it before. */
 interface PreparedPart {
   /** The last context that the part reached. */
   readonly context: RequestContext;
@@ -115,7 +115,8 @@ export async function runChangeSet(
   return { write, parts: observed(outcomes) };
 }
 
-/** The rejection of a part that was not executed. */
+/** The rejection of a part before any part was executed, in the form of one that was rejected while
+ *  they were. */
 function rejectionOf({ index, fault }: IndexedFault): TransactionRejected {
   return new TransactionRejected(index, { kind: "fault", fault });
 }
@@ -386,7 +387,7 @@ export class PartResponseWriter implements PartResponse {
   #firstOther = 0;
   #lastOther = 0;
 
-  /** `before` precedes every response. */
+  /** `before` is the text that precedes every response: delimiter and headers of its part. */
   constructor(dialect: DialectWithTransactions, out: TextBytes, before = "") {
     this.#dialect = dialect;
     this.#out = out;

@@ -10,7 +10,8 @@ interface HeaderLines {
   readonly rawHeaders: readonly string[];
 }
 
-/** One part of a multipart/mixed body: a range of its bytes. */
+/** One part of a multipart body: its headers, and the range of the bytes with its content, which is
+ *  not copied. */
 export class Part implements HeaderLines {
   readonly headers: HeaderLines["headers"];
   readonly rawHeaders: HeaderLines["rawHeaders"];
@@ -40,7 +41,7 @@ interface MultipartLimits {
 
 /** Limit of this server for the headers of a part. */
 export const partHeadersMax = 64;
-/** Limit of RFC 2046. */
+/** Longest boundary, as RFC 2046 allows. */
 const boundaryUnitsMax = 70;
 const headerBlockBytesMax = 64 * 1024;
 
@@ -89,7 +90,7 @@ export function parseMultipart(
   return delimiter?.closes === true ? ok(parts) : malformed("no closing boundary");
 }
 
-/** A line that separates parts. */
+/** A delimiter line, which separates two parts. */
 interface Delimiter {
   /** Where the preceding part ends: the line break before the delimiter belongs to the
    *  delimiter. */

@@ -11,7 +11,7 @@ import { explainSignature, type SignatureReport } from "./signature-checks.ts";
 /** Explains a rejected request in the debug log (`--debug`). For a signature that did not match it
  *  tries what clients commonly do wrong, and names the mistake that reproduces the signature. */
 
-/** Why a request was rejected. Only for the debug log. */
+/** The fields of the debug log that explain why a request was rejected. */
 interface Diagnosis {
   readonly reason: string;
   /** The property, header, query parameter or XML element that is at fault. */

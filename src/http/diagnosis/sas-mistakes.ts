@@ -12,7 +12,8 @@ import type { Mistake } from "./signature-checks.ts";
 /** The strings to sign of a SAS after common mistakes of clients. `diagnose.ts` finds the one that
  *  the client has signed. */
 
-/** The order of permission letters in client libraries, by kind of token. */
+/** The orders in which client libraries write the letters of `sp`, by kind of token. Users who
+ *  write them in another order sign another text. */
 const letterOrders = {
   account: "rwdxylacuptfi",
   blob: "racwdxyltmeopi",
@@ -24,7 +25,7 @@ const letterOrders = {
 const signedFields =
   "sp ss srt st se si sip spr sv sr ses rscc rscd rsce rscl rsct spk srk epk erk".split(" ");
 
-/** Values of `sr`, and whether each stands for a container or share. */
+/** Values of `sr` (kind of resource), and whether each stands for a whole container or share. */
 const kinds = [
   ["c", true],
   ["b", false],

@@ -1,6 +1,6 @@
 /** Removes signatures, tokens and keys from texts before they are logged. */
 
-/** Headers that must not be logged. */
+/** Headers whose values are credentials or keys and must not be logged. */
 const secretHeaders = [
   "authorization",
   "x-ms-copy-source-authorization",

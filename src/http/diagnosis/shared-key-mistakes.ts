@@ -124,7 +124,8 @@ function* lineMistakes(request: AuthRequest, text: string): Iterable<Mistake> {
   }
 }
 
-/** The request with another value of one header, or without it. */
+/** A copy of the request with another value of one header, or without it if `value` is
+ *  undefined. */
 function withHeader(request: AuthRequest, name: string, value?: string): AuthRequest {
   const rawHeaders: string[] = [];
   for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {

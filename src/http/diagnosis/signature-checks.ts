@@ -23,7 +23,8 @@ const unexplained =
  *  1,000 headers, and for each of them there is a string without it. */
 const triedUnitsMax = 512 * 1024;
 
-/** Finds the mistake that reproduces the client's signature. */
+/** Finds the mistake that reproduces the signature of the client: signs each candidate text with
+ *  the keys of the account until one matches. */
 export function explainSignature(
   stringToSign: string,
   mistakes: Iterable<Mistake>,

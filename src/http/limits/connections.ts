@@ -50,7 +50,8 @@ export const progressBytesMin = 16 * 1024;
 const surplusPart = 0.25;
 const surplusMin = 64;
 
-/** All connections of a process, of all listeners. */
+/** Counts the connections of a process, of all listeners, and ends request bodies that arrive too
+ *  slowly. */
 export class Connections {
   readonly #clock: Clock;
   readonly #connectionsMax: number;

@@ -183,7 +183,7 @@ export class LargeResponseLimiter {
   }
 }
 
-/** The part of Node's response that this module uses. */
+/** The part of Node's `ServerResponse` that `UnsentResponses` uses. */
 interface OutgoingResponse {
   once(event: "close", run: () => void): unknown;
   destroy(): unknown;
@@ -211,7 +211,7 @@ export class UnsentResponses {
     this.#bytesMax = bytesMax;
   }
 
-  /** Counts a response until it is sent or its connection is closed. */
+  /** Counts a large response until it is sent or its connection is closed. */
   add(response: OutgoingResponse, bytes: number): void {
     this.#sending.set(response, { bytes, since: this.#clock.monotonic() });
     this.#bytes += bytes;

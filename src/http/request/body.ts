@@ -45,7 +45,8 @@ import type { Principal } from "../../protocol/principal.ts";
  *  Checks lengths and checksums, and encrypts with the key of the request. `prepare.ts` calls it
  *  after the parameters are parsed. */
 
-/** A received request body: parsed, or stored as content. */
+/** What the pipeline has of a request body once it is received: the parsed document, or the stored
+ *  content. */
 export interface Body {
   /** Result of the operation's body parser; undefined if it has none. */
   readonly parsed: unknown;
@@ -89,7 +90,7 @@ export function receiveBody(
       });
 }
 
-/** A body that is parsed as a whole. */
+/** What the reception of a document (XML or JSON, parsed as a whole) depends on. */
 interface DocumentSource {
   readonly request: WireRequest;
   readonly spec: DocumentBody;
@@ -237,7 +238,8 @@ function refuseContent(error: unknown, lengthMax: number): Result<never> {
   throw error;
 }
 
-/** For bodies up to this length, memory is allocated before they arrive. */
+/** Bodies up to this length are received into memory that is allocated before they arrive; longer
+ *  ones chunk by chunk, so that a client must send what it announces. */
 const wholeBytesMax = 64 * 1024;
 
 /** Whether the request may keep this many more bytes in memory until it ends. If so, they are
@@ -344,7 +346,8 @@ export function needsMd5({ md5 }: Checksums, version: string): boolean {
   return md5 !== undefined || version < crc64Since;
 }
 
-/** The checksums of a body that a response contains or that are compared. */
+/** Computes the checksums of a body: those that the response contains or that the client has
+ *  sent. */
 function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): ReceivedBody {
   const crc64 = crc64BytesOf(bytes);
   const base = { length: bytes.length, pieces: [], crc64 };
@@ -487,7 +490,7 @@ export function encryptingContent(
   );
 }
 
-/** A request whose body may be encrypted. */
+/** The fields of a call that the encryption of its body depends on. */
 type EncryptedCall = Pick<Call, "operation" | "input" | "resource" | "account" | "address">;
 
 function encryptedBy(content: ContentStore, begin: () => BodyEncryption): ContentStore {

@@ -233,7 +233,7 @@ function isPrechecked({ headers }: WireRequest): boolean {
   return !isSmall || headers["expect"] !== undefined;
 }
 
-/** The fields of a call that come from the body of the request. */
+/** The fields of a `Call` that come from the body of the request. */
 interface CallBody {
   /** Result of the operation's body parser; undefined if there is none. */
   readonly parsed: unknown;
@@ -243,7 +243,7 @@ interface CallBody {
 
 const noBody: CallBody = { parsed: undefined, received: undefined, source: undefined };
 
-/** The call of a request whose body was received. */
+/** Puts together the call of a request whose body was received. */
 function callOf(
   http: HttpService,
   { selected, request, input: params, conditions, leaseId }: ParsedRequest,

@@ -8,7 +8,8 @@ import type { WireRequest } from "../wire.ts";
 /** Finds the operation of a request by method, resource, query and headers. The server compiles the
  *  routes of a service once, at its start. */
 
-/** Finds the operation of a request. Compiled once from the declarations. */
+/** A function that finds the operation of a request. Compiled once from the declarations of a
+ *  service. */
 export type Router = (request: RoutedRequest) => Result<Operation>;
 
 interface RoutedRequest {

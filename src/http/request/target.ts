@@ -189,7 +189,7 @@ class RequestAuthOptions implements AuthOptions {
   }
 }
 
-/** The parts of a request that authentication reads. */
+/** Collects the parts of a request that authentication reads. */
 export function authRequestOf(
   { service, clock }: HttpService,
   { request, location, address, version, token }: AddressedRequest,
@@ -386,7 +386,7 @@ function decodePath(path: string): string | undefined {
 
 const noHeaders: readonly (readonly [string, string])[] = [];
 
-/** Lets parameter parsers read a request. */
+/** The headers and query of a request for the parsers of parameters (`protocol/params.ts`). */
 export class RequestParams implements ParamReader {
   readonly version: string;
   readonly #request: WireRequest;
@@ -443,7 +443,8 @@ const noQuery = ok(new Query(new Map()));
 /** A client repeats its parameters, including the signature: to remember them parsed saves 20 % of
  *  the CPU time of a read. */
 const parseRemembered = memo(1024, parseAnew);
-/** Longer queries are not remembered; in UTF-16 code units. */
+/** Longest query whose parsed form is cached, in UTF-16 code units: the cache must not hold much
+ *  memory for one client. */
 const rememberedUnitsMax = 1024;
 
 function parseQuery(text: string): Result<Query> {

@@ -54,7 +54,8 @@ interface SourceParts {
 
 const rangeHeader = "x-ms-source-range";
 
-/** Receives the bytes of `x-ms-copy-source` as if the client had sent them. */
+/** Requests the source of a copy, checks its response, and stores its bytes as if the client had
+ *  sent them. */
 export async function fetchSource(
   { read, content }: SourceParts,
   request: WireRequest,
@@ -251,7 +252,8 @@ function hasChecksum({ headers }: WireRequest): boolean {
   return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
 }
 
-/** Whether an `If-None-Match: *` failed that is checked after the source. */
+/** Whether the target was rejected by an `If-None-Match: *` that the operation checks only after
+ *  its source. */
 function isLast({ operation, conditions }: Call, outcome: Outcome): boolean {
   const isAny = conditions.ifNoneMatch === "*" && operation.ifNoneMatchAny === "last";
   if (!isAny || outcome.kind !== "fault") return false;

@@ -79,7 +79,7 @@ function rejected(response: SourceResponse, fault: Fault | { readonly status: 30
   };
 }
 
-/** Converts a request for a source to a request for the pipeline. */
+/** Converts a request for a source in this server to the form that the pipeline takes. */
 export function wireRequestOf(request: SourceRequest): WireRequest {
   const { url, method, remoteAddress, secure } = request;
   const all: Record<string, string> = { host: url.host, ...request.headers };

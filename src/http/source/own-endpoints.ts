@@ -10,7 +10,7 @@ import { directFormOf } from "./source-policy.ts";
 interface Endpoint {
   /** The configured host: a name or an address. */
   readonly host: string;
-  /** The resolved address. */
+  /** The IP address that the listener is bound to. */
   readonly address: string;
   readonly port: number;
 }

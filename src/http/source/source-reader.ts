@@ -36,7 +36,7 @@ export interface SourceResponse {
   readonly failure?: string;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Metadata with the source's spelling of names. */
+  /** Metadata, with names in upper and lower case as the source has sent them. */
   readonly metadata: Metadata;
   /** A chunk is valid until the next one is requested. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -80,7 +80,7 @@ export async function ask(read: SourceReader, request: SourceRequest): Promise<S
 
 async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
-/** The properties of a source in its response, as far as they are valid. */
+/** The properties of a source from the headers of its response. Malformed ones are left out. */
 export function fetchedPropertiesOf({ headers, metadata }: SourceResponse): FetchedProperties {
   return {
     header: (name) => headers[name],

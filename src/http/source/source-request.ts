@@ -11,7 +11,7 @@ import type { SourceRequest } from "./source-reader.ts";
 /** What the request of a copy says about its source: URL, conditions and credentials, and until
  *  when the client waits. Used by `resolve-source.ts` and `fetch-source.ts`. */
 
-/** Limit of this server, in UTF-16 code units. */
+/** Longest URL of a source, in UTF-16 code units. */
 const urlUnitsMax = 4096;
 
 /** The first version in which the source must be an absolute URL. */
@@ -34,7 +34,7 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** A path that may start with the name of the account. */
+/** What decides whether a path below the account starts with its name. */
 interface BelowAccount {
   /** The service URL that the client used. */
   readonly endpoint: string;
@@ -146,7 +146,7 @@ export function requireClient(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new BodyAborted("the client closed during a source read");
 }
 
-/** Passes the chunks of a source while the client is connected. */
+/** Passes on the chunks of a source; ends with an error when the client disconnects. */
 export async function* whileConnected(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,

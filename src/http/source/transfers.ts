@@ -25,7 +25,7 @@ interface TransferParts extends TransferStore {
   readonly log: Log;
 }
 
-/** The running transfers of a process. */
+/** The handle with which the server stops its transfers. */
 export interface Transfers {
   /** Aborts running transfers. They start again after the next start of a process. */
   stop(): Promise<void>;
@@ -94,7 +94,8 @@ export function runTransfers(parts: TransferParts): Transfers {
   };
 }
 
-/** The state of the transfers of one process. */
+/** What the running transfers of a process share: whether they must stop, and the responses to
+ *  close then. */
 interface TransferState {
   stopped: boolean;
   readonly responses: Set<SourceResponse>;

@@ -148,7 +148,7 @@ export const builtInRoles: readonly RoleDefinition[] = [
   role("Storage Account Contributor", "17d1049b-9a84-46fb-8f53-869881c3d3ab", ["*"], []),
 ];
 
-/** By name and by id, both in lower case. */
+/** The built-in roles by name and by id, both in lower case. */
 export const builtInRolesByName: ReadonlyMap<string, RoleDefinition> = new Map(
   builtInRoles.flatMap((each) => [
     [each.name.toLowerCase(), each],

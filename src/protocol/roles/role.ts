@@ -68,7 +68,8 @@ export interface RoleDefinition {
  *  operations. */
 const cachedMax = 256;
 
-/** A role with its patterns compiled. */
+/** A role that answers whether it grants an action. Patterns are compiled once and answers cached,
+ *  because each request asks. */
 export class Role {
   readonly name: string;
   readonly definition: RoleDefinition;
@@ -101,7 +102,7 @@ export class Role {
   }
 }
 
-/** The names of the roles that alone grant all actions of one alternative. */
+/** The names of the roles that grant what an operation needs. */
 export function rolesGranting(need: ActionNeed, roles: readonly Role[]): readonly string[] {
   const grantsAll = (role: Role): boolean =>
     need.some((actions) => actions.every((action) => role.grants(action)));
@@ -124,7 +125,7 @@ export function assigneeIdsOf(caller: RoleCaller): readonly string[] {
   return groups === undefined || groups.length === 0 ? [objectId] : [objectId, ...groups];
 }
 
-/** The caller whose access control lists may permit what its roles do not. */
+/** The caller for the check of access control lists, which may permit what its roles do not. */
 export function listCallerOf(caller: RoleCaller): AclCaller {
   const groups = caller.kind === "bearer" ? caller.groups : undefined;
   return { objectId: caller.objectId, groups: groups ?? [] };
@@ -156,7 +157,8 @@ interface AssignmentScope {
   readonly name: string;
 }
 
-/** A role that a principal or group has. */
+/** A role assignment: a role that a principal or group has, for the whole account or a part of
+ *  it. */
 export interface Assignment {
   readonly role: Role;
   /** Undefined for the whole account. */
@@ -171,7 +173,7 @@ export interface RoleTarget {
 
 const none: readonly Assignment[] = [];
 
-/** By object id of a user, application or group. */
+/** Role assignments by the object id of a user, application or group. */
 type AssignmentsById = ReadonlyMap<string, readonly Assignment[]>;
 /** The ids of the groups of principals, by object id. */
 type GroupsById = ReadonlyMap<string, readonly string[]>;

@@ -9,7 +9,8 @@ type HeaderOrder = (left: string, right: string) => number;
 
 const byWeight = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";
 const asciiCount = 128;
-/** Weight of a character by its code; 0: ignored in the comparison. */
+/** The weight of each ASCII character in the order of the service (`serviceOrder`); 0: ignored in
+ *  the comparison. */
 const weights = Uint8Array.from(
   { length: asciiCount },
   (_, code) => byWeight.indexOf(String.fromCharCode(code)) + 1,
@@ -35,7 +36,7 @@ export const serviceOrder: HeaderOrder = (left, right) => {
   return byFirstHyphen(left, right);
 };
 
-/** The order that some client libraries use. */
+/** The order of ASCII codes, in which some client libraries sort the headers that they sign. */
 export const asciiOrder: HeaderOrder = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
 
 /** Compares names that differ only in hyphens: the name whose first extra hyphen comes later is
@@ -127,7 +128,8 @@ function signed(request: SignableRequest, name: string): string {
   return request.header(name) ?? "";
 }
 
-/** Empty if x-ms-date is sent, because that is signed with the other headers. */
+/** The line of the Date header. It is empty if x-ms-date is sent, because that is signed with the
+ *  other `x-ms-` headers. */
 function dateLine(request: SignableRequest): string {
   return request.header("x-ms-date") === undefined ? signed(request, "date") : "";
 }

@@ -5,7 +5,7 @@ import type { VerifiedToken } from "./token-verifier.ts";
 /** Checks of a verified bearer token that depend on its use: time, account, audience, groups. Used
  *  for requests and for logins to the explorer with a token. */
 
-/** The use of a token: account and service of the request, and its time. */
+/** The request that a token is used for: account, service and time. */
 interface TokenUse {
   readonly account: string;
   readonly service: ServiceName;
@@ -13,7 +13,8 @@ interface TokenUse {
   readonly now: number;
 }
 
-/** Clocks of an issuer and of this machine may differ. */
+/** Tolerance for times in tokens, because the clocks of an issuer and of this machine may
+ *  differ. */
 const clockSkewSeconds = 60;
 
 export const expired = "Lifetime validation failed. The token is expired.";
@@ -53,7 +54,7 @@ const audienceClouds = new Set([
   "cloudapi.de",
 ]);
 
-/** Whether this `aud` is one of Azure Storage for the account and service. */
+/** Whether the claim `aud` of a token names Azure Storage, or exactly this account and service. */
 export function isAudience(
   audience: string,
   { account, service }: Pick<TokenUse, "account" | "service">,

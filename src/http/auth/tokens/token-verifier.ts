@@ -163,7 +163,8 @@ interface TrustedIssuer extends Pick<IssuerSettings, "audiences" | "accounts" | 
   readonly groupsOf?: ((objectId: string) => readonly string[] | undefined) | undefined;
 }
 
-/** The issuer of the local token service. */
+/** The token service of this server (`admin/identity`), which issues tokens to configured
+ *  principals. */
 export interface LocalIssuer {
   readonly keys: KeySource;
   /** Whether this is the `iss` of one of its tokens. The address of the server may change. */
@@ -327,7 +328,7 @@ export class TokenVerifier {
     return this.#issuers.isConfigured;
   }
 
-  /** Returns a promise only at the first use of a token. */
+  /** Verifies a token. Returns a promise only at its first use, when it is not cached. */
   verify(token: string): Awaitable<TokenVerdict> {
     if (token.length > tokenUnitsMax) return { refusal: "The token is too long." };
     const known = this.#verified.get(token.slice(-signatureEndUnits));
@@ -339,7 +340,8 @@ export class TokenVerifier {
     this.#issuers.close();
   }
 
-  /** Whether the issuer and the key of a verified token are still trusted. */
+  /** Whether the issuer and the key of a verified token are still trusted. If not, its cached
+   *  verdict must not be used. */
   isTrusted({ issuer, issuerName, key }: VerifiedToken): boolean {
     return issuer.keys.has(key) && this.#issuers.isTrusted(issuer, issuerName);
   }

@@ -15,7 +15,8 @@ export interface VerificationKey {
   readonly fingerprint: string;
 }
 
-/** The current keys of an issuer. */
+/** Where the verifier finds the current keys of an issuer: fetched from it (`RemoteKeys`), or those
+ *  of the local token service. */
 export interface KeySource {
   /** The key with this id. Without an id: the only key of the issuer; undefined if it has
    *  several. */
@@ -75,7 +76,7 @@ function publicPart({ kty, n, e, crv, x, y }: JsonWebKey): { readonly kty: strin
   return { kty: String(kty), ...Object.fromEntries(given) };
 }
 
-/** The keys of an issuer, replaced as a whole. */
+/** The keys of an issuer as they were fetched last. They are replaced as a whole. */
 export class KeySet {
   #keys: readonly VerificationKey[] = [];
 

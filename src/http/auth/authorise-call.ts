@@ -39,8 +39,8 @@ import type { AclCaller, PathAccess } from "../../protocol/posix-access.ts";
 import { actionNeedOf, overwriteNeed, tagNeed } from "../../protocol/roles/action-need.ts";
 
 /** Checks whether the caller of a request has the permission that the operation declares: SAS
- *  permissions, roles, access control lists. `pipeline.ts` checks what is known before the body
- *  arrives; the rest is a function that the transaction calls with the records it has read
+ *  permissions, roles, access control lists. `http/pipeline.ts` checks what is known before the
+ *  body arrives; the rest is a function that the transaction calls with the records it has read
  *  (`authoriserOf`). */
 
 const granted = ok(undefined);

@@ -13,7 +13,7 @@ import { STATUS_CODES } from "node:http";
 import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 
 /** Runs a Blob Batch: up to 256 deletions or tier changes in one request, each with its own result.
- *  Unlike a table transaction it is not atomic. Called by `pipeline.ts`.
+ *  Unlike a table transaction it is not atomic. Called by `http/pipeline.ts`.
  *  learn.microsoft.com/rest/api/storageservices/blob-batch */
 
 /** Limit of the service for the requests of one batch. */

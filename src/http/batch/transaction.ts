@@ -17,7 +17,7 @@ import {
 } from "../request/request-context.ts";
 
 /** Runs an entity group transaction of the Table service: its multipart body has one change set of
- *  up to 100 writes, or a single query. Called by `pipeline.ts` instead of the steps from
+ *  up to 100 writes, or a single query. Called by `http/pipeline.ts` instead of the steps from
  *  `prepareCall` on. */
 
 /** Most parts that the parser accepts. Table transactions may have 100; the limit is higher, so

@@ -7,7 +7,7 @@ import type { RequestMemory } from "../wire.ts";
 import type { ByteLimiter } from "../limits/processing-limits.ts";
 
 /** The body of a request on a connection, with backpressure and with the memory that the request
- *  holds. `handler.ts` creates one per request. */
+ *  holds. `http/handler.ts` creates one per request. */
 
 /** Thrown if the client closed the connection before its body ended. */
 export class BodyAborted extends Error {

@@ -38,7 +38,7 @@ import type { HttpService } from "../http-service.ts";
 import type { PreparedCall } from "../request/prepare.ts";
 
 /** Fetches the bytes of a copy source for the operations that store them at once: Put Block From
- *  URL, Put Blob From URL and the like. `request/prepare.ts` calls it in place of receiving a
+ *  URL, Put Blob From URL and the like. `http/request/prepare.ts` calls it in place of receiving a
  *  body. */
 
 /** The bytes of a source, stored as content, and its properties. */

@@ -24,7 +24,7 @@ import {
 
 /** Finds the source of Copy Blob and of renames, and checks that the caller may read it. A source
  *  in the same service becomes a record that the transaction reads; for any other, a HEAD request
- *  finds its properties. Called by `request/prepare.ts`. */
+ *  finds its properties. Called by `http/request/prepare.ts`. */
 
 /** The request that names the source. */
 interface SourceContext {

@@ -3,7 +3,7 @@ import type { Comparison, Filter, Operand } from "./parse-filter.ts";
 import type { Box } from "./key-boxes.ts";
 
 /** Evaluates a parsed `$filter` for one entity. Query Entities runs it for each scanned row
- *  (`query/scan-entities.ts`). */
+ *  (`table/query/scan-entities.ts`). */
 
 /** Returns the value of a property, or undefined if the entity has none. */
 export type PropertyReader = (name: string) => TypedValue | undefined;

@@ -3,7 +3,8 @@ import type { AdminRequest } from "./request.ts";
 import { archivePath } from "./views/archives.ts";
 import type { Grant } from "./security/grant.ts";
 
-/** A request to the admin API, for the audit log. */
+/** What the audit log (`--auditLog`, written by `server/audit-log.ts`) records of a request to the
+ *  admin API. */
 export interface AdminAudit {
   readonly operation: string;
   readonly method: string;
@@ -14,15 +15,16 @@ export interface AdminAudit {
 }
 
 const pathUnitsMax = 2048;
-/** Views that are recorded: keys, secrets of principals, and exports of whole accounts. */
+/** Routes that change nothing, but are recorded because of what they return: keys of accounts,
+ *  secrets of principals, and all data of an account. */
 const revealingRoutes: ReadonlySet<string | undefined> = new Set([
   "/admin/v1/accounts/:name/key",
   "/admin/v1/identity/environment",
   archivePath,
 ]);
 
-/** The entry of the audit log for a request; undefined for views, which change nothing and reveal
- *  no secrets. Logins, changes, reads of keys and secrets, and rejected callers are recorded. */
+/** The entry of the audit log for a request; undefined for a request that changes nothing, reveals
+ *  no secrets and was not rejected. */
 export function auditOf(
   { method, path, remoteAddress }: AdminRequest,
   { status }: Pick<AdminResponse, "status">,

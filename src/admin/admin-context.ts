@@ -20,7 +20,8 @@ import type { HealthHistory } from "./views/health-history.ts";
 
 export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
 
-/** What the admin listener gets from the running server. */
+/** What the admin listener gets from the running server. `server/admin-listener.ts` makes it: this
+ *  folder must not import the server. */
 export interface AdminContext extends World {
   /** Limit for the bodies of all requests of the process. */
   readonly memory?: MemoryBudget;

@@ -2,7 +2,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { formatIso } from "../base/dates.ts";
 import { ticksMax, ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 
-/** Response of a route of the admin listener. */
+/** The response of a route of the admin listener. `handler.ts` sends it; the functions below make
+ *  the usual ones, and format the times in them. */
 export interface AdminResponse {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -62,12 +63,28 @@ export function sendResponse(
   response.end(method === "HEAD" ? undefined : body);
 }
 
+/** Begins a response that consists of server-sent events, which stays open. */
+export function beginEventStream(response: ServerResponse): void {
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+}
+
+/** One server-sent event. After a reconnect the client sends the `id` of the last event it got. */
+export function eventText(event: string, data: object, id?: string): string {
+  const idLine = id === undefined ? "" : `id: ${id}\n`;
+  return `event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`;
+}
+
 /** Seconds with three decimals, at least 0. */
 export function secondsUntil(moment: Ticks, now: Ticks): number {
   return moment <= now ? 0 : Number((moment - now) / ticksPerMillisecond) / 1000;
 }
 
-/** An ISO time; null if it never comes. */
+/** A time as text, in the form of ISO 8601; null for the latest time that can be stored, which
+ *  means never. */
 export function momentOrNever(moment: Ticks): string | null {
   return moment >= ticksMax ? null : formatIso(moment);
 }

@@ -1,6 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import type { AccountSettings } from "../account/settings.ts";
 import { formatHttpDate } from "../base/dates.ts";
+import { oneChunk } from "../content/content.ts";
 import { sign } from "../http/auth/shared-key.ts";
 import { serveRequest } from "../http/pipeline.ts";
 import type { WireResponse } from "../http/wire.ts";
@@ -9,7 +10,8 @@ import { sharedKeyText, stringToSignVariants } from "../protocol/signing/shared-
 import { latestVersion } from "../protocol/versions.ts";
 import type { CheckedRequest } from "./request.ts";
 
-/** A call of a storage service on behalf of the admin API. */
+/** A request that a route of the admin API sends to a storage service of this process, for example
+ *  to break a lease or to change stored access policies. */
 export interface ServiceCall {
   readonly account: string;
   readonly method: "GET" | "PUT" | "POST";
@@ -64,7 +66,7 @@ export async function callService(
     target: `${rawPath}?${new URLSearchParams(query).toString()}`,
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    body: bytesOf(body),
+    body: oneChunk(Buffer.from(body)),
     secure: true,
     remoteAddress: "127.0.0.1",
     proceed: () => {},
@@ -99,10 +101,6 @@ function keySignature(
   };
   const text = sharedKeyText(request, service, "SharedKey", documented);
   return `SharedKey ${name}:${sign(createSecretKey(Buffer.from(keys[0], "base64")), text)}`;
-}
-
-async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
-  if (text !== "") yield Buffer.from(text, "utf8");
 }
 
 function textOf({ body }: WireResponse): string {

@@ -1,5 +1,5 @@
 import type { AccountSettings } from "../account/settings.ts";
-import type { ServiceName } from "../protocol/names.ts";
+import { serviceNames, type ServiceName } from "../protocol/names.ts";
 
 const endpointNames: Readonly<Record<ServiceName, string>> = {
   blob: "BlobEndpoint",
@@ -14,7 +14,7 @@ export function connectionStringOf(
   account: AccountSettings,
   urls: Readonly<Partial<Record<ServiceName, string>>>,
 ): string {
-  const endpoints = (["blob", "queue", "table", "file"] as const).flatMap((service) => {
+  const endpoints = serviceNames.flatMap((service) => {
     const url = urls[service];
     return url === undefined ? [] : [`${endpointNames[service]}=${reachable(url)}/${account.name}`];
   });

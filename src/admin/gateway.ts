@@ -11,6 +11,9 @@ import { noAccount, sendResponse } from "./admin-response.ts";
 import type { RawCall, RawRoute } from "./routes.ts";
 import type { PrincipalGrant } from "./security/grant.ts";
 
+/** The gateway passes requests for `/storage/SERVICE/ACCOUNT/…` of the admin listener to the
+ *  storage services of this process. So the explorer, a web page, reaches them on its own origin,
+ *  where no CORS rules apply, and with its login. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export const gatewayPrefix = "/storage/";
@@ -65,7 +68,8 @@ function gatewayOf(httpService: HttpService, log: Log): Gateway {
   };
   const { memory, unsent, clock } = httpService;
   const options = { memory, unsent, clock, meter: meterOf(httpService) };
-  // The services accept tokens over HTTPS only. This one does not leave the process.
+  // The services accept bearer tokens over HTTPS only, so that none crosses a network in plain
+  // text. This token is passed on within the process.
   const serveToken: Serve = (request) => serve({ ...request, secure: true });
   return {
     httpService,

@@ -17,6 +17,8 @@ import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } f
 import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
 import { coveredAccounts, maySee, type ResourceName, type Grant } from "./security/grant.ts";
 
+/** The handler of the admin listener, which serves the explorer (the web page), the admin API, the
+ *  metrics and the probes. `server/admin-listener.ts` opens the listener with it. */
 interface AdminHandler {
   readonly handle: NodeHandler;
   /** Fragment of a URL of the explorer that logs in once; undefined if no login is required. */
@@ -105,7 +107,8 @@ function failed(
   return refuse(500, "InternalError", reason);
 }
 
-/** Returns undefined if the route has written the response itself. */
+/** Checks origin, login and parameters, and calls the route. Returns undefined if the route has
+ *  written the response itself. */
 async function respond(
   parts: HandlerParts,
   { request, message, response }: AdminExchange,
@@ -177,7 +180,8 @@ async function respondChecked(
 ): Promise<AdminResponse> {
   const unfit = lacksJson(route, request);
   if (unfit !== undefined) return unfit;
-  const wrong = route.query && findQueryError(request.query, route.query);
+  const { query = {}, acceptsAnyQuery } = route;
+  const wrong = acceptsAnyQuery ? undefined : findQueryError(request.query, query);
   if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
   const read = expectsJson(route) ? await readJson(request) : noBody;
   if (!read.ok) return read.refusal;
@@ -213,7 +217,8 @@ function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | und
   return refuse(415, "UnsupportedMediaType", message);
 }
 
-/** The reset is the only change without a body. */
+/** Whether the body must be JSON, even if it is empty. The reset alone accepts any body: test
+ *  scripts call it with curl and no header. */
 function expectsJson({ method, path }: Route): boolean {
   return method !== "GET" && path !== "/admin/v1/reset";
 }

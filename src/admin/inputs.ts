@@ -1,4 +1,6 @@
-/** Returns what is wrong with a value, as text that follows the value's name, or undefined. */
+/** A check of a parameter or body field of the admin API, by which routes declare what they accept.
+ *  Returns what is wrong with the value, as text that follows the parameter's name in the message,
+ *  such as "is missing"; undefined if nothing is. */
 export type Check = (value: unknown) => string | undefined;
 
 /** Checks by parameter name; other parameters are rejected. */

@@ -27,6 +27,8 @@ import type { ServerInfo } from "./api-types.ts";
 import { formatIso } from "../base/dates.ts";
 import { refusePage, type CheckedRequest } from "./request.ts";
 
+/** The routes of the admin listener, and what they share: the request feed, and the samples of the
+ *  health page, which are recorded as long as the listener is open. */
 interface RouteTable {
   readonly routes: readonly AnyRoute[];
   readonly context: RouteContext;
@@ -81,15 +83,28 @@ const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Probes, metrics and the reset for tests. */
 const probeRoutes: readonly Route[] = [
-  { method: "GET", path: "/healthz", access: "open", answer: () => text("ok\n") },
-  { method: "GET", path: "/readyz", access: "open", answer: answerReady },
+  {
+    method: "GET",
+    path: "/healthz",
+    access: "open",
+    acceptsAnyQuery: true,
+    answer: () => text("ok\n"),
+  },
+  { method: "GET", path: "/readyz", access: "open", acceptsAnyQuery: true, answer: answerReady },
   {
     method: "GET",
     path: "/metrics",
     access: "metrics",
+    acceptsAnyQuery: true,
     answer: async ({ context }) => text(await context.metrics(), 200, exposition),
   },
-  { method: "POST", path: "/admin/v1/reset", access: "server", answer: answerReset },
+  {
+    method: "POST",
+    path: "/admin/v1/reset",
+    access: "server",
+    acceptsAnyQuery: true,
+    answer: answerReset,
+  },
 ];
 
 async function answerReady({ context }: CheckedRequest): Promise<AdminResponse> {
@@ -135,5 +150,5 @@ function serverRoute(context: ViewContext): Route {
     };
     return json(info);
   };
-  return { method: "GET", path: "/admin/v1/server", access: "principal", query: {}, answer };
+  return { method: "GET", path: "/admin/v1/server", access: "principal", answer };
 }

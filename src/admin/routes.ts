@@ -5,6 +5,10 @@ import type { Checks } from "./inputs.ts";
 import type { AdminRequest, AuthenticatedRequest, CheckedRequest } from "./request.ts";
 import { decodePercent } from "../protocol/names.ts";
 
+/** The form in which the routes of the admin listener are declared, and `matchRoute`, which finds
+ *  the route of a request. `handler.ts` checks a request against the declaration before it calls
+ *  the route. */
+
 /** The segments of a path that matched `:name`, by name. */
 export type PathValues = Readonly<Record<string, string>>;
 
@@ -22,8 +26,10 @@ interface RouteBase {
 
 export interface Route extends RouteBase {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Checks of query parameters; undefined ignores them all. */
+  /** Checks of query parameters; undefined: none are accepted. */
   readonly query?: Checks;
+  /** Query parameters are not checked: client libraries and probes send parameters of their own. */
+  readonly acceptsAnyQuery?: true;
   /** Checks of the body's fields; undefined leaves them to the route. */
   readonly body?: Checks;
   readonly answer: (

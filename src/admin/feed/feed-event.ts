@@ -14,8 +14,10 @@ import type { ObservedRequest } from "../../http/http-service.ts";
 import type { RequestContext } from "../../http/request/request-context.ts";
 import type { WireRequest } from "../../http/wire.ts";
 
-/** A request as the request feed keeps it in memory: references to existing objects, without body
- *  and record. It is rendered only when a subscriber or timeline needs it. */
+/** A request as the request feed keeps it in memory. The feed is the stream of events that the
+ *  explorer shows live, and of which timelines show the past. An event has references to objects
+ *  that exist anyway, without body and record; it is rendered only when a subscriber or a timeline
+ *  needs it, because it is made for every change. */
 export interface FeedEvent {
   readonly kind: "refused" | "lease" | "change" | "read";
   readonly at: Ticks;
@@ -85,8 +87,9 @@ export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
   eachSource(observed, (one) => emitEvent(observed, one, sink));
 }
 
-/** A successful change of an object or its lease, with what is at hand: for a caller that needs the
- *  name of few of many objects. */
+/** A successful change of an object or its lease, as traces (`server/telemetry`) need it. It has
+ *  the address of the object rather than its name, which costs more than the rest: of the thousands
+ *  of changes that a trace keeps, it names few. */
 export interface ObjectChange {
   readonly kind: "lease" | "change";
   readonly requestId: string;
@@ -105,7 +108,8 @@ export function objectChangesOf(
     const kind = kindOf(observed, one, undefined);
     if (kind !== "lease" && kind !== "change") return;
     const { call, context, outcome } = one;
-    // Not the context itself, nor a closure: a caller that keeps changes would keep bodies, too.
+    // Fields of the context instead of the context, which refers to the body: a caller that keeps
+    // changes would keep the bodies of requests in memory.
     report({
       kind,
       requestId: context.requestId,
@@ -172,7 +176,7 @@ function eachPart(observed: ObservedRequest, visit: (one: EventSource) => void):
     const call = calls[index];
     const context = contexts[index] ?? observed.context;
     const fault = outcome.kind === "fault" ? outcome.fault : undefined;
-    const status = outcome.kind === "reply" ? outcome.status : conflict(fault);
+    const status = outcome.kind === "reply" ? outcome.status : rejectedStatus(fault);
     const operation = call?.operation ?? context.operation;
     visit({ context, operation, call, outcome, fault, status });
   };
@@ -180,7 +184,7 @@ function eachPart(observed: ObservedRequest, visit: (one: EventSource) => void):
   else for (const [index, outcome] of outcomes.entries()) emitPart(index, outcome);
 }
 
-function conflict(fault: Fault | undefined): number {
+function rejectedStatus(fault: Fault | undefined): number {
   return fault === undefined ? 304 : faultStatus(fault);
 }
 
@@ -220,7 +224,7 @@ function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched 
     kind,
     at: http.clock.wall(),
     requestId: context.requestId,
-    // Named one by one: a spread takes longer than all the rest.
+    // The fields are named one by one: spreading an object took longer than the rest of this code.
     service,
     account,
     place,
@@ -299,7 +303,7 @@ export interface WatchedObject {
   readonly place: SignedName;
 }
 
-/** Text that identifies an object. Workers exchange these texts. */
+/** Text that identifies an object. Worker processes (`--workers`) send it to each other. */
 export function objectKey({ service, account, place }: WatchedObject): string {
   const { name, path, entity } = place;
   return JSON.stringify([service, account, name, path, entity?.partitionKey, entity?.rowKey]);
@@ -334,7 +338,8 @@ export class WatchedObjects {
   }
 }
 
-/** Something that holds for some time, such as a lease or a wait. */
+/** A fact that is true for some time, such as that a client holds a lease or waits for a lock. A
+ *  `SpanHistory` records its beginning and end from samples. */
 export interface Spanned {
   /** Identifies the fact between samples. */
   readonly key: string;
@@ -385,9 +390,10 @@ export class SpanHistory<Fact extends Spanned> {
     this.#isPaused = false;
   }
 
-  /** No client watches any more, so there are no samples that would show the ends of open spans:
-   *  they end with the last sample. A span whose fact is in the next sample goes on, because a page
-   *  that shows another view subscribes again: one lease would have many bars. */
+  /** Called when samples stop, because no page watches any more. Nothing shows the ends of open
+   *  spans from then on: they end with the last sample. A span whose fact is in the next sample
+   *  goes on: a page that changes to another view subscribes again, and otherwise a timeline would
+   *  show one lease as many bars. */
   pause(): void {
     this.#isPaused = true;
   }

@@ -2,6 +2,8 @@ import type { Clock, Log } from "../../base/world.ts";
 import type { ObservedRequest, Observer } from "../../http/http-service.ts";
 import { feedEventsOf, WatchedObjects, type FeedEvent } from "./feed-event.ts";
 
+/** Options of a `FeedForwarder`, which every worker process but the main worker has: only the main
+ *  worker has the admin listener, and with it the subscribers of the request feed. */
 interface FeedForwarderOptions {
   readonly observer: Observer;
   readonly clock: Clock;
@@ -13,8 +15,8 @@ interface FeedForwarderOptions {
 const queuedEventsMax = 1000;
 const flushMilliseconds = 50;
 
-/** Forwards the feed events of this process to the one with the admin listener. One message is on
- *  its way at a time; events that do not fit into the queue meanwhile are counted as missed. */
+/** Sends the feed events of this process to the main worker, through the supervisor. One message is
+ *  on its way at a time; events that do not fit into the queue meanwhile are counted as missed. */
 export class FeedForwarder {
   readonly #options: FeedForwarderOptions;
   readonly #watched = new WatchedObjects();

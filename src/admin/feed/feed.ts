@@ -4,7 +4,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { FileChange } from "../../file/file-change.ts";
 import type { ObservedRequest } from "../../http/http-service.ts";
 import type { ReceiveEvents, ViewContext } from "../admin-context.ts";
-import { refuse, type AdminResponse } from "../admin-response.ts";
+import { beginEventStream, eventText, refuse, type AdminResponse } from "../admin-response.ts";
 import { findQueryError, optional } from "../inputs.ts";
 import type { AuthenticatedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
@@ -24,9 +24,12 @@ import {
 import { holdsNow, type Hold } from "./holds.ts";
 import { renderFeedEvent } from "./render-feed-event.ts";
 import { objectChecks, objectTargetOf } from "../views/object-target.ts";
-import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
+import { feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 import { readRecords } from "../views/pages.ts";
 
+/** The request feed, `/admin/v1/feed`: server-sent events about requests, leases and messages,
+ *  which the explorer shows live. It keeps a limited number of events in memory and drops others;
+ *  the complete event log has a stream of its own (`views/event-stream.ts`). */
 const subscribersMax = 32;
 /** Recent events kept in memory, for timelines that are opened later. */
 const eventsKeptMax = 4096;
@@ -43,9 +46,10 @@ interface StreamOptions {
   readonly object: WatchedObject | undefined;
 }
 
-/** The request feed, and the history that timelines show. The requests of this process are always
- *  recorded, so that a page shows what happened before it was opened; those of other workers, and
- *  what clients hold and wait for, while there are subscribers. */
+/** Records requests and sends them to subscribers (open streams). The requests of this process are
+ *  always recorded, so that a timeline shows what happened before its page was opened. The requests
+ *  of other workers, and what clients hold and wait for, are recorded while there are subscribers:
+ *  both cost work for each request or second. */
 export class Feed {
   readonly events = new Ring<FeedEvent>(eventsKeptMax);
   readonly reads = new Ring<FeedEvent>(readsKeptMax);
@@ -103,11 +107,7 @@ export class Feed {
         `the limit of ${subscribersMax} open streams is reached`,
       );
     }
-    response.writeHead(200, {
-      "Content-Type": "text/event-stream; charset=utf-8",
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-    });
+    beginEventStream(response);
     const subscriber = new Subscriber(response, { kinds, sees, isValid, object });
     response.on("close", () => this.#remove(subscriber));
     const now = formatIso(this.#context.clock.wall());
@@ -243,12 +243,13 @@ export class Feed {
     }
   }
 
-  /** Created once: `#observe` runs for every request. */
+  /** Created once, not in `#observe`, which runs for every request. */
   readonly #sink = { emit: this.#record, watched: this.#watched };
 
   async #tick(runId: number): Promise<void> {
     this.#ticks += 1;
-    // Another process may have ended a login. Without the store the last known principals decide.
+    // Another process may have deleted a principal, which ends its logins. If the store is
+    // unavailable, the principals that were read last decide.
     await this.#context.identity?.refresh().catch(() => undefined);
     this.#dismissInvalid();
     try {

@@ -12,14 +12,16 @@ import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
 const agentUnitsMax = 200;
 
+/** What turns an event of the request feed, which has references to objects, into the JSON that the
+ *  feed and timelines return. */
 interface RenderContext {
   readonly httpServices: HttpServices;
   /** For names of principals; undefined without the token service. */
   readonly identity: IdentitySettings | undefined;
 }
 
-/** Converts an event to JSON, for the feed and timelines. Builds one object whose undefined fields
- *  `JSON.stringify` omits: merging several objects took longer than the rest of the rendering. */
+/** Returns the fields of an event. It builds one object whose undefined fields `JSON.stringify`
+ *  omits: merging several objects took longer than the rest of the rendering. */
 export function renderFeedEvent(
   { httpServices, identity }: RenderContext,
   event: FeedEvent,

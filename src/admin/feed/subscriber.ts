@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { eventText } from "../admin-response.ts";
 import { formatValue, type Check } from "../inputs.ts";
 import type { ResourceName } from "../security/grant.ts";
 import { isSameObject, type WatchedObject } from "./feed-event.ts";
@@ -21,7 +22,8 @@ interface SubscriberOptions {
   readonly isValid: () => boolean;
 }
 
-/** One open event stream. */
+/** One open stream of the request feed: it selects the events that its caller has asked for and may
+ *  see, and limits how many it sends, so that a slow page delays no request. */
 export class Subscriber {
   readonly kinds: ReadonlySet<FeedKind>;
   /** Whether the caller's login is still valid. */
@@ -87,17 +89,13 @@ export class Subscriber {
   }
 }
 
-/** One event in the format of server-sent events. */
-export function eventText(event: string, data: object): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
 export const feedKindsCheck: Check = (value) => {
   const isKnown = typeof value === "string" && parseKinds(value) !== undefined;
   return isKnown ? undefined : `must be any of ${feedKinds.join(",")}, not ${formatValue(value)}`;
 };
 
-/** The kinds in the query parameter; the default without one, undefined if one is unknown. */
+/** The kinds that the query parameter `kinds` names, separated by commas. Without it rejected
+ *  requests, leases and messages; undefined if a kind is unknown. */
 export function parseKinds(text: string | null): ReadonlySet<FeedKind> | undefined {
   if (text === null || text === "") return new Set(["refused", "lease", "message"]);
   const wanted = text.split(",");

@@ -9,7 +9,8 @@ import { messagesVisibleBetween, queuesAfter, type QueueTarget } from "../views/
 import { readRecords } from "../views/pages.ts";
 import type { ReturnedMessage } from "../api-types.ts";
 
-/** Queues examined per poll; the next poll continues after them, so that many queues delay events
+/** Limits of one poll of `TimedEvents`, which finds the events of the request feed that no request
+ *  causes, but time. The next poll continues after these queues, so that many queues delay events
  *  but do not lengthen a poll. */
 const queuesPerPollMax = 100;
 const messagesPerQueueMax = 200;

@@ -32,16 +32,17 @@ const fieldChecks = {
   groups: optional(listCheck),
   newSecret: optional(flagCheck),
 };
+const access = "server";
+
 /** Routes that create, change and delete stored principals and role assignments. Only the admin
  *  token permits them: no role and no account key can give rights to others, or to itself. */
 export function identityChangeRoutes({ manager }: IdentityContext): readonly Route[] {
   const path = "/admin/v1/principals";
-  const base = { access: "server", query: {} } as const;
   return [
     {
-      ...base,
       method: "POST",
       path,
+      access,
       body: { name: textCheck, objectId: optional(textCheck), ...fieldChecks },
       answer: async ({ body }) => {
         const given = withoutMissing(body) as unknown as NewPrincipal;
@@ -49,17 +50,17 @@ export function identityChangeRoutes({ manager }: IdentityContext): readonly Rou
       },
     },
     {
-      ...base,
       method: "PATCH",
       path: `${path}/:name`,
+      access,
       body: fieldChecks,
       answer: async ({ body }, { name = "" }) =>
         changed(body, await manager.changePrincipal(name, body)),
     },
     {
-      ...base,
       method: "DELETE",
       path: `${path}/:name`,
+      access,
       answer: async (_, { name = "" }) => removed(await manager.deletePrincipal(name)),
     },
     ...assignmentRoutes(manager),
@@ -68,21 +69,20 @@ export function identityChangeRoutes({ manager }: IdentityContext): readonly Rou
 
 function assignmentRoutes(manager: IdentityContext["manager"]): readonly Route[] {
   const path = "/admin/v1/role-assignments";
-  const base = { access: "server", query: {} } as const;
   return [
     {
-      ...base,
       method: "POST",
       path,
+      access,
       answer: async ({ body }) => {
         const result = await manager.assignRole(withoutMissing(body));
         return result.ok ? json({ id: result.value }, 201) : refused(result);
       },
     },
     {
-      ...base,
       method: "DELETE",
       path: `${path}/:id`,
+      access,
       answer: async (_, { id = "" }) => removed(await manager.removeAssignment(id)),
     },
   ];
@@ -90,7 +90,8 @@ function assignmentRoutes(manager: IdentityContext["manager"]): readonly Route[]
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Empty fields of a form are as if they were not given. */
+/** The fields that have a value. A form of the explorer sends those that the user left empty as
+ *  null or "". */
 function withoutMissing(body: Body): Body {
   return Object.fromEntries(
     Object.entries(body).filter(([, value]) => value !== null && value !== ""),

@@ -22,8 +22,9 @@ import { optional, textCheck } from "../inputs.ts";
 const managedIdentityPath = "/identity/token";
 const metadataPath = "/metadata/identity/oauth2/token";
 
-/** The token service: managed identities in the forms of App Service and of virtual machines,
- *  client credentials, and the OpenID Connect documents. */
+/** The routes of the token service, with which Azure's client libraries log in to this server as
+ *  they do to Microsoft Entra ID: managed identities in the forms of App Service and of virtual
+ *  machines, client credentials, and the OpenID Connect documents (docs/IDENTITY.md). */
 export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
   const failures = new FailureLimiter();
   const parts = { context, failures };
@@ -32,12 +33,14 @@ export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
       method: "GET",
       path: managedIdentityPath,
       access: "open",
+      acceptsAnyQuery: true,
       answer: (request) => answerAppService(parts, request),
     },
     {
       method: "GET",
       path: metadataPath,
       access: "open",
+      acceptsAnyQuery: true,
       answer: (request) => answerMetadata(parts, request),
     },
     ...["/:tenant/oauth2/v2.0/token", "/:tenant/oauth2/token"].map((path): AnyRoute => ({
@@ -89,12 +92,14 @@ const notConfigured = oauthError(
   "no managed identity is configured; see docs/IDENTITY.md",
 );
 
-/** The developer identity while it exists. */
+/** The developer identity: a principal that exists, without configuration, on a server that only
+ *  this machine can reach. Undefined if it does not exist. */
 function developerOf({ identity }: IdentityContext): PrincipalSettings | undefined {
   return identity().principals.find((each) => each === developerPrincipal);
 }
 
-/** IDENTITY_ENDPOINT with IDENTITY_HEADER, as in App Service. */
+/** Answers a client that uses the variables IDENTITY_ENDPOINT and IDENTITY_HEADER, as in App
+ *  Service: the header must contain the secret of the managed identity. */
 async function answerAppService(
   { context, failures }: Parts,
   request: AdminRequest,
@@ -112,16 +117,10 @@ async function answerAppService(
   const limited = refuseAfterFailures(context, failures, request);
   if (limited !== undefined) return limited;
   const configured = managedIdentity?.secret;
-  if (typeof given === "string" && configured !== undefined && isSameSecret(given, configured)) {
-    return answerToken(context, managedIdentity?.principal, request);
-  }
-  if (
-    typeof given === "string" &&
-    developerSecret !== undefined &&
-    isSameSecret(given, developerSecret)
-  ) {
-    return answerToken(context, developer, request);
-  }
+  const isGiven = (secret: string | undefined): boolean =>
+    typeof given === "string" && secret !== undefined && isSameSecret(given, secret);
+  if (isGiven(configured)) return answerToken(context, managedIdentity?.principal, request);
+  if (isGiven(developerSecret)) return answerToken(context, developer, request);
   failures.failed(request.remoteAddress, context.clock.monotonic());
   return oauthError(401, "unauthorized_client", "X-IDENTITY-HEADER is not the configured secret");
 }
@@ -129,8 +128,8 @@ async function answerAppService(
 /** Headers that proxies add: the client may be another machine. */
 const forwardingHeaders = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
-/** The form of virtual machines has no secret. It is therefore limited to the developer identity
- *  and to programs of this machine. */
+/** Answers a client that asks as on a virtual machine of Azure. That form has no secret, so it gets
+ *  tokens of the developer identity only, and only for programs of this machine. */
 async function answerMetadata({ context }: Parts, request: AdminRequest): Promise<AdminResponse> {
   const foreign = refusePage(request) ?? refuseHost(request);
   if (foreign !== undefined) return foreign;
@@ -185,13 +184,12 @@ async function answerToken(
   });
 }
 
-type Form = URLSearchParams | undefined;
-
-/** The client-credentials flow. */
+/** Answers the client-credentials flow of OAuth 2.0 (RFC 6749, 4.4): a principal sends its id with
+ *  its secret, or with an assertion instead. */
 async function answerClient(
   { context, failures }: Parts,
   request: AdminRequest,
-  form: Form,
+  form: URLSearchParams | undefined,
 ): Promise<AdminResponse> {
   const foreign = refusePage(request);
   if (foreign !== undefined) return foreign;
@@ -256,6 +254,7 @@ function discoveryRoutes(context: IdentityContext): readonly AnyRoute[] {
     method: "GET",
     path,
     access: "open",
+    acceptsAnyQuery: true,
     answer: (request, values) => answerTenant(context, request, values, answer),
   });
   return [
@@ -266,6 +265,7 @@ function discoveryRoutes(context: IdentityContext): readonly AnyRoute[] {
       method: "GET",
       path: "/common/discovery/instance",
       access: "open",
+      acceptsAnyQuery: true,
       answer: async (request) => json(await instanceOf(context, baseOf(context, request))),
     },
   ];
@@ -341,13 +341,10 @@ async function managedVariables(context: IdentityContext): Promise<Variables> {
   const { identity, local, address } = context;
   const { managedIdentity, principals } = identity();
   const isDeveloper = principals.includes(developerPrincipal);
-  const secret = managedIdentity?.secret ?? (isDeveloper ? await secretOf(local) : undefined);
+  const developerSecret = isDeveloper ? (await local.load()).developerSecret : undefined;
+  const secret = managedIdentity?.secret ?? developerSecret;
   if (secret === undefined) return {};
   return { IDENTITY_ENDPOINT: `${address()}/identity/token`, IDENTITY_HEADER: secret };
-}
-
-async function secretOf(local: IdentityContext["local"]): Promise<string> {
-  return (await local.load()).developerSecret;
 }
 
 async function clientVariables(context: IdentityContext, name: string): Promise<AdminResponse> {

@@ -13,13 +13,13 @@ import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import type { IdentityContext } from "./token-issuer.ts";
 
-/** Principals, roles and role assignments, without secrets. */
+/** The route that lists principals, roles and role assignments, without secrets, for the
+ *  explorer and for `etagere principal list`. */
 export function identityViewRoute({ identity }: Pick<IdentityContext, "identity">): Route {
   return {
     method: "GET",
     path: "/admin/v1/identity",
     access: "principal",
-    query: {},
     answer: (request) => json(viewOf(identity(), request)),
   };
 }

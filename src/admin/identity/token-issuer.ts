@@ -7,6 +7,8 @@ import type { Clock, Log, Random } from "../../base/world.ts";
 import type { JWK } from "jose";
 import type { LocalIssuer } from "../../http/auth/tokens/token-verifier.ts";
 
+/** Issues the access tokens of the local token service, and has the types of its keys and secrets,
+ *  which `server/identity-file.ts` stores. */
 export const tokenLifeSeconds = 3600;
 
 export interface IssuedToken {

@@ -6,8 +6,9 @@ import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** Permits only resources of this server, no inline scripts or styles, and no embedding in
- *  frames. */
+/** The Content-Security-Policy of the explorer, the web page whose files this module serves: only
+ *  resources of this server, no inline scripts or styles, and no embedding in frames. Names of
+ *  blobs come from clients, so that a mistake in the page could run their scripts. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

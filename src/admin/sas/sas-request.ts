@@ -1,10 +1,12 @@
 import { parseIso } from "../../base/dates.ts";
-import type { ServiceName } from "../../protocol/names.ts";
+import { serviceNames, type ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { isMissing, oneOf, formatValue, textCheck } from "../inputs.ts";
 import type { JsonObject } from "../request.ts";
 
-/** A validated request for a SAS. */
+/** A request of the explorer for a SAS (shared access signature, a signed URL query that gives
+ *  limited access to storage), after `parseSasRequest` has validated its body. `sign-sas.ts` signs
+ *  it. */
 export type SasRequest = CommonSasFields & (AccountSasFields | ServiceSasFields);
 
 interface CommonSasFields {
@@ -136,7 +138,7 @@ function parseAccountSas(
   return { ...common, kind: "account", services, resourceTypes, permissions };
 }
 
-const serviceCheck = oneOf(["blob", "queue", "table", "file"]);
+const serviceCheck = oneOf(serviceNames);
 
 function lettersIn(
   given: Readonly<Record<string, string>>,

@@ -22,6 +22,8 @@ import { callService } from "../call-service.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Signature } from "../api-types.ts";
 
+/** A SAS (shared access signature, a signed URL query that gives limited access to storage), as
+ *  `POST /admin/v1/sas` returns it. Only the SAS of a resource has URLs. */
 type SignedSas = Pick<Signature, "query"> & Partial<Signature>;
 
 interface SigningContext {

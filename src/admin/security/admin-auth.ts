@@ -8,7 +8,8 @@ import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
-/** A login that has not ended. */
+/** A login to the admin listener that has not ended. This file has all that authenticates callers:
+ *  sessions of browsers, login links, the admin token, and the limit of failed attempts. */
 interface Session {
   readonly grant: Grant;
   /** The account key of the login; undefined for a grant over the whole server. */
@@ -76,7 +77,7 @@ class Sessions {
 }
 
 function digestOf(value: string): string {
-  return createHash("sha256").update(value, "utf8").digest("hex");
+  return secretDigestOf(value).toString("hex");
 }
 
 const tokenBytes = 32;

@@ -2,7 +2,7 @@ import type { Capabilities, Permissions } from "../api-types.ts";
 import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import { actionNeedOf } from "../../protocol/roles/action-need.ts";
 import { subscriptionAction, type ActionNeed } from "../../protocol/roles/role.ts";
-import type { ServiceName } from "../../protocol/names.ts";
+import { serviceNames, type ServiceName } from "../../protocol/names.ts";
 import type { Permission } from "../../protocol/permission.ts";
 
 /** What a caller administers: the whole server or one account. A principal administers nothing: it
@@ -102,7 +102,6 @@ function readNeed(service: ServiceName): ActionNeed {
   return actionNeedOf(service, { permission: { resourceType: "o", letters: "r" } });
 }
 
-const serviceNames = ["blob", "queue", "table", "file"] as const;
 const scopesMax = 1000;
 /** The letters of writing to contents: Put Blob, Put Message, Update Entity, Put Range. */
 const writeLetters: Readonly<Record<ServiceName, string>> = {

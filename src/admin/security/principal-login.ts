@@ -12,6 +12,8 @@ import type { IdentityContext, IssuedToken } from "../identity/token-issuer.ts";
 import type { PrincipalGrant } from "./grant.ts";
 import { isSameSecret } from "./admin-auth.ts";
 
+/** Options of `PrincipalLogin`, with which users log in to the explorer as a principal, to see and
+ *  do what its roles permit. */
 interface PrincipalLoginOptions {
   readonly clock: Clock;
   readonly httpServices: HttpServices;

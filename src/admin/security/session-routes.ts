@@ -14,6 +14,8 @@ import {
 import { serverGrant } from "./grant.ts";
 import type { PrincipalLogin } from "./principal-login.ts";
 
+/** What the routes of logins need: `AdminAuth`, which has the sessions, and the logins of
+ *  principals. */
 interface SessionParts {
   readonly auth: AdminAuth;
   readonly principals: PrincipalLogin;
@@ -26,7 +28,6 @@ export function sessionRoutes(parts: SessionParts): readonly Route[] {
   const { auth } = parts;
   const path = "/admin/v1/session";
   const access = "open";
-  const query = {};
   const text = optional(textCheck);
   const long = optional(longTextCheck);
   const body = {
@@ -39,14 +40,13 @@ export function sessionRoutes(parts: SessionParts): readonly Route[] {
     bearer: long,
   };
   return [
-    { method: "GET", path, access, query, answer: (request) => describe(parts, request) },
-    { method: "POST", path, access, query, body, answer: (request) => logIn(parts, request) },
-    { method: "DELETE", path, access, query, answer: (request) => logOut(auth, request) },
+    { method: "GET", path, access, answer: (request) => describe(parts, request) },
+    { method: "POST", path, access, body, answer: (request) => logIn(parts, request) },
+    { method: "DELETE", path, access, answer: (request) => logOut(auth, request) },
     {
       method: "POST",
       path: `${path}/links`,
       access: "server",
-      query,
       body: {},
       answer: () =>
         json((auth.isLoginRequired ? { link: auth.links.issue() } : {}) satisfies LoginLink),

@@ -13,16 +13,12 @@ import { parseSasRequest } from "../sas/sas-request.ts";
 import type { AccountChangeResult, AccountFaultCode } from "../../account/account-changes.ts";
 import { oneOf, optional, textCheck, type Check } from "../inputs.ts";
 
+/** Routes that list the accounts of the server, show the keys of one, and sign a SAS (a URL query
+ *  that gives limited access without a key) for the explorer. */
 export const accountRoutes: readonly Route[] = [
-  { method: "GET", path: "/admin/v1/accounts", access: "principal", query: {}, answer: list },
-  {
-    method: "GET",
-    path: "/admin/v1/accounts/:name/key",
-    access: "account",
-    query: {},
-    answer: showKeys,
-  },
-  { method: "POST", path: "/admin/v1/sas", access: "principal", query: {}, answer: createSas },
+  { method: "GET", path: "/admin/v1/accounts", access: "principal", answer: list },
+  { method: "GET", path: "/admin/v1/accounts/:name/key", access: "account", answer: showKeys },
+  { method: "POST", path: "/admin/v1/sas", access: "principal", answer: createSas },
 ];
 
 async function list({ context, accounts, grant }: CheckedRequest): Promise<AdminResponse> {
@@ -59,7 +55,7 @@ type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
 /** The settings of an account, without its keys. */
 function renderAccount(account: AccountSettings, urls: Urls): Account {
-  // Subscriptions have secrets, and routes of their own.
+  // Left out: keys, and what has routes of its own, such as subscriptions, which contain secrets.
   const { subscriptions: _subscriptions, ...shown } = account;
   const { name, keys: _keys, smb: _smb, roles: _roles, ...rest } = shown;
   const { settingsRevision, identityRevision: _identity, ...settings } = rest;
@@ -110,16 +106,15 @@ const force = optional(oneOf(["true", "false"]));
 export function accountChangeRoutes(auth: AdminAuth): readonly Route[] {
   const answer = (request: CheckedRequest): Promise<AdminResponse> => createLoggedIn(auth, request);
   return [
-    { method: "POST", path, access, query: {}, body: newAccountChecks, answer },
+    { method: "POST", path, access, body: newAccountChecks, answer },
     {
       method: "POST",
       path: `${path}/:name/keys/:number`,
       access,
-      query: {},
       body: keyChecks,
       answer: rotate,
     },
-    { method: "POST", path: `${path}/:name/settings`, access, query: {}, answer: changeSettings },
+    { method: "POST", path: `${path}/:name/settings`, access, answer: changeSettings },
     { method: "DELETE", path: `${path}/:name`, access, query: { force }, answer: remove },
   ];
 }

@@ -12,12 +12,20 @@ import { toEventGrid, type EventSource } from "../../events/render-event.ts";
 import { appendsMax, comparePositions, type LogPosition } from "../../store/logs.ts";
 import { readRecord } from "../../store/typed-records.ts";
 import type { ViewContext } from "../admin-context.ts";
-import { noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import {
+  beginEventStream,
+  eventText,
+  noAccount,
+  refuse,
+  type AdminResponse,
+} from "../admin-response.ts";
 import { reachable } from "../connection-string.ts";
 import { findQueryError, optional, textCheck, type Check } from "../inputs.ts";
 import type { AuthenticatedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
 
+/** The route `/admin/v1/events`: streams of the event log of an account, for `etagere events tail`
+ *  and the page "Events" of the explorer. */
 const streamsMax = 32;
 const readMax = 200;
 /** A stream without events gets a comment this often, so that proxies keep it open. */
@@ -33,8 +41,8 @@ function isPosition(text: string): boolean {
 const afterCheck: Check = (value) =>
   typeof value === "string" && (value === "now" || isPosition(value)) ? undefined : expected;
 
-/** The streams of event logs. They read the log itself: unlike the request feed they are complete,
- *  and a client that names the last id it has seen continues after it. */
+/** The open streams. They read the event log itself, in the store. So unlike the request feed they
+ *  are complete, and a client that reconnects with the last id it has seen continues after it. */
 export class EventStreams {
   readonly #context: ViewContext;
   readonly #responses = new Set<ServerResponse>();
@@ -82,11 +90,7 @@ export class EventStreams {
     if (this.#responses.size >= streamsMax) {
       return refuse(503, "TooManyStreams", `the limit of ${streamsMax} streams is reached`);
     }
-    response.writeHead(200, {
-      "Content-Type": "text/event-stream; charset=utf-8",
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-    });
+    beginEventStream(response);
     // The client sends this position as Last-Event-ID if it loses the connection before the first
     // event.
     response.write(`id: ${idOf(found.after)}\n\n`);
@@ -122,11 +126,12 @@ export class EventStreams {
           continue;
         }
         const { events, trimmed } = await this.#read(name, position);
-        // Another process may have taken the right to see them.
+        // Another process may have deleted the principal, or its role, since the stream began.
         await this.#context.identity?.refresh();
         if (!request.isValid()) break;
         if (trimmed !== undefined && comparePositions(trimmed, position) > 0) {
-          response.write(textOf("missed", idOf(trimmed), { through: idOf(trimmed) }));
+          const through = idOf(trimmed);
+          response.write(eventText("missed", { through }, through));
           position = trimmed;
           continue;
         }
@@ -171,7 +176,7 @@ export class EventStreams {
       return sees({ service, account, name: event.container });
     });
     const texts = seen.map((logged) =>
-      textOf("event", idOf(logged.position), toEventGrid(logged, source)),
+      eventText("event", toEventGrid(logged, source), idOf(logged.position)),
     );
     return texts.length === 0 ? ":\n\n" : texts.join("");
   }
@@ -187,8 +192,4 @@ function positionOf(text: string, latest: number): LogPosition {
   if (inId !== undefined) return inId;
   const [, sequence = latest, number = appendsMax - 1] = positionForm.exec(text) ?? [];
   return { sequence: Number(sequence), number: Math.min(Number(number), appendsMax - 1) };
-}
-
-function textOf(event: string, id: string, data: object): string {
-  return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }

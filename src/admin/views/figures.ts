@@ -1,6 +1,7 @@
 import type { ServiceName } from "../../protocol/names.ts";
 
-/** Counters since the start of the server, of all its processes. */
+/** The counters of a server since its start, summed over all its processes. `/metrics`, the health
+ *  page of the explorer and the OpenTelemetry export are made from samples of them. */
 export interface Figures {
   sample(): Promise<FigureSample>;
 }

@@ -5,7 +5,8 @@ import { Ring } from "../feed/feed-event.ts";
 import type { FigureSample } from "./figures.ts";
 import { between, secondsBetween } from "./rates.ts";
 
-/** Samples of ten minutes and of a day: together less than 4 MiB. */
+/** The samples that the charts of the page "Health" show, which are kept in memory: those of the
+ *  last ten minutes and of the last day, together less than 4 MiB. */
 const periods = [
   { everySeconds: 1, samplesMax: 600 },
   { everySeconds: 60, samplesMax: 1440 },
@@ -30,9 +31,8 @@ interface StoredBytes {
   readonly liveBytes?: number;
 }
 
-/** The rates of the last ten minutes and of the last day. They are sampled in the background
- *  whether or not a page is open, so that a page shows what happened before. Requests cost nothing
- *  more: their counters exist anyway. */
+/** Takes the samples in the background, whether or not a page is open, so that a page shows what
+ *  happened before it was opened. A request costs no more for it: the counters exist anyway. */
 export class HealthHistory {
   readonly #context: ViewContext;
   readonly #sources: HistorySources;

@@ -11,6 +11,8 @@ import { between, secondsBetween } from "./rates.ts";
 import { listExtents } from "../../content/extents/extent-table.ts";
 import type { Store } from "../../store/store.ts";
 
+/** How many bytes of the content store are referenced, which the page "Health" of the explorer
+ *  shows beside the rates of requests. This file has the routes of both. */
 interface ContentUse {
   readonly liveBytes: number;
   readonly reclaimableBytes: number;
@@ -48,26 +50,21 @@ const intervalTicksMin = (ticksPerSecond * 9n) / 10n;
 const useTicksMin = 10n * ticksPerSecond;
 
 const path = "/admin/v1/health";
-const every = optional(oneOf(everySecondsValues));
+const query = { every: optional(oneOf(everySecondsValues)) };
 
-/** The rates include all accounts. The key of one account must not show the load of others. */
+/** Only the admin token permits these routes: the rates are those of all accounts, and the key of
+ *  one account must not show the load of others. */
 export const healthRoutes: readonly Route[] = [
-  { method: "GET", path, access: "server", query: {}, answer: showHealth },
-  {
-    method: "GET",
-    path: `${path}/history`,
-    access: "server",
-    query: { every },
-    answer: showHistory,
-  },
+  { method: "GET", path, access: "server", answer: showHealth },
+  { method: "GET", path: `${path}/history`, access: "server", query, answer: showHistory },
 ];
 
 async function showHealth({ context }: CheckedRequest): Promise<AdminResponse> {
   return json(await context.health.measure());
 }
 
-function showHistory({ context, query }: CheckedRequest): AdminResponse {
-  return json(context.history.render(countOf(query, "every", Number(everySecondsValues[0]))));
+function showHistory({ context, query: given }: CheckedRequest): AdminResponse {
+  return json(context.history.render(countOf(given, "every", Number(everySecondsValues[0]))));
 }
 
 interface TimedSample {

@@ -18,6 +18,8 @@ import { pageChecks, answerPage, scanPage, type PageBounds, type Page } from "./
 
 const breakPeriodSecondsMax = 60;
 
+/** Routes that list the leases of blobs, containers, files and shares that clients hold, and break
+ *  one. */
 export const leaseRoutes: readonly Route[] = [
   {
     method: "GET",
@@ -30,6 +32,7 @@ export const leaseRoutes: readonly Route[] = [
     method: "POST",
     path: "/admin/v1/leases/break",
     access: "principal",
+    acceptsAnyQuery: true,
     body: {
       kind: oneOf(["blob", "container", "file", "share"]),
       account: textCheck,

@@ -5,7 +5,8 @@ import type { RecordView } from "../../operation/view.ts";
 import { shareNames, shares } from "../../file/records.ts";
 import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 
-/** Account and name of a container or share. */
+/** The account and name of a container or share. Records refer to these by ids; the views of
+ *  leases, open files and messages resolve the ids here. */
 interface Owner {
   readonly account: string;
   readonly name: string;

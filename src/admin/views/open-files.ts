@@ -17,8 +17,11 @@ import { nodeById, pathOf } from "../../file/share-tree.ts";
 import { scanPage, type Page, type PageBounds } from "./pages.ts";
 import { Names } from "./names.ts";
 
-/** Opens, locks and grants that are shown per file; further ones are only counted. */
+/** The files that SMB clients have open, for the SMB page of the explorer, `etagere status` and
+ *  timelines. Of each file this many opens, byte-range locks and caching grants are shown; further
+ *  opens are only counted. */
 const shownMax = 200;
+
 /** Files that are open, with their opens, byte-range locks and caching grants. */
 export function openFilePage(
   view: RecordView,

@@ -9,6 +9,8 @@ import { optional, textCheck, wholeNumberText, type Checks } from "../inputs.ts"
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { ResourceName } from "../security/grant.ts";
 
+/** Pages of lists that may be long: a response has a limited number of entries and `next`, with
+ *  which the client requests the following ones. */
 const pageDefault = 200;
 const pageMax = 1000;
 /** Entries that a page may skip: of deleted resources that are not reclaimed yet, and of resources

@@ -8,15 +8,17 @@ import {
 import { formatIso, parseIso } from "../../base/dates.ts";
 import { parseXml } from "../../encoding/xml.ts";
 import type { StoredPolicy } from "../../protocol/permission.ts";
-import type { ServiceName } from "../../protocol/names.ts";
+import { serviceNames, type ServiceName } from "../../protocol/names.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService, type ServiceCall, type ServiceReply } from "../call-service.ts";
 import { findInputError, formatValue, oneOf, optional, textCheck, type Check } from "../inputs.ts";
 import type { CheckedRequest, JsonObject } from "../request.ts";
 import type { Route } from "../routes.ts";
 
+/** The routes of stored access policies, which limit SAS of a container, queue, table or share and
+ *  can revoke them. They call the operations Get and Set ACL of the services. */
 const path = "/admin/v1/policies";
-const serviceCheck = oneOf(["blob", "queue", "table", "file"]);
+const serviceCheck = oneOf(serviceNames);
 const target = { service: serviceCheck, account: textCheck, container: textCheck };
 const timeCheck: Check = (value) => {
   const isTime = typeof value === "string" && parseIso(value) !== undefined;
@@ -41,7 +43,7 @@ const bodyChecks = {
  *  share. The operations behind it accept no SAS, so that the explorer cannot call them itself. */
 export const policyRoutes: readonly Route[] = [
   { method: "GET", path, access: "principal", query: target, answer: read },
-  { method: "POST", path, access: "principal", query: {}, answer: write },
+  { method: "POST", path, access: "principal", answer: write },
 ];
 
 function policiesCheck(value: unknown): string | undefined {

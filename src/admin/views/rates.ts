@@ -8,6 +8,8 @@ import {
   type RequestCount,
 } from "./figures.ts";
 
+/** Computes the figures of the health page from two samples of the server's counters: rates between
+ *  them, percentiles of durations, and the busiest and slowest operations. */
 const operationsShownMax = 20;
 const slowOperationsShownMax = 10;
 /** Statuses of requests whose conditions, lease or state forbade them. They are no errors of the

@@ -23,12 +23,18 @@ const path = "/admin/v1/smb";
 /** Lists SMB sessions and open files, closes handles and ends sessions. */
 export const smbRoutes: readonly Route[] = [
   { method: "GET", path, access: "principal", query: pageChecks, answer: list },
-  { method: "POST", path: `${path}/close`, access: "account", body: closeChecks, answer: close },
+  {
+    method: "POST",
+    path: `${path}/close`,
+    access: "account",
+    acceptsAnyQuery: true,
+    body: closeChecks,
+    answer: close,
+  },
   {
     method: "POST",
     path: `${path}/sessions/:id/close`,
     access: "account",
-    query: {},
     body: {},
     answer: endSession,
   },

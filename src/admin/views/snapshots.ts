@@ -12,19 +12,20 @@ const statuses: Readonly<Partial<Record<SnapshotProblem, number>>> = {
 const path = "/admin/v1/snapshots";
 const access = "server";
 
-/** Saves and restores the complete state of all accounts. */
+/** Routes that save and restore the complete state of all accounts, for tests that need the same
+ *  data again and again (`etagere snapshot`). */
 export const snapshotRoutes: readonly Route[] = [
   {
     method: "GET",
     path,
     access,
-    query: {},
     answer: guarded(({ context }) => json({ snapshots: context.snapshots.list() })),
   },
   {
     method: "POST",
     path,
     access,
+    acceptsAnyQuery: true,
     body: { name: textCheck },
     answer: guarded(async ({ context, body: { name } }) => {
       await context.snapshots.save(typeof name === "string" ? name : "");
@@ -35,6 +36,7 @@ export const snapshotRoutes: readonly Route[] = [
     method: "POST",
     path: `${path}/:snapshot/restore`,
     access,
+    acceptsAnyQuery: true,
     body: {},
     answer: guarded(async ({ context }, { snapshot = "" }) => {
       await context.snapshots.restore(snapshot);
@@ -45,6 +47,7 @@ export const snapshotRoutes: readonly Route[] = [
     method: "DELETE",
     path: `${path}/:snapshot`,
     access,
+    acceptsAnyQuery: true,
     answer: guarded(async ({ context }, { snapshot = "" }) => {
       await context.snapshots.delete(snapshot);
       return nothing;
@@ -52,6 +55,8 @@ export const snapshotRoutes: readonly Route[] = [
   },
 ];
 
+/** Wraps a route so that it rejects requests of web pages, and answers a `SnapshotError` with its
+ *  code. */
 function guarded(answer: Route["answer"]): Route["answer"] {
   return async (request, values) => {
     const refusal = refusePage(request);

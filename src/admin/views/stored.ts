@@ -16,7 +16,8 @@ import { textCheck } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 
-/** Names that are counted per service: the cost must not grow with what is stored. */
+/** The most containers, queues, tables or shares of an account that are counted for its overview
+ *  page: without a limit the cost of the page would grow with what is stored. */
 const namesCountedMax = 1000;
 
 type NameCount = StoredView["services"][ServiceName];

@@ -43,7 +43,7 @@ const onePath = `${path}/:account/:name`;
 const settledChecks = {
   timeoutSeconds: optional(wholeNumber({ min: 0, max: settledSecondsMax })),
 };
-const common = { path: onePath, access: "principal", query: {} } as const;
+const common = { path: onePath, access: "principal" } as const;
 
 /** Routes of event subscriptions. An account key sees those of its account; the admin token changes
  *  them, and principals whose roles permit it. */
@@ -63,7 +63,6 @@ export const subscriptionRoutes: readonly Route[] = [
     method: "POST",
     path: "/admin/v1/events/settled",
     access: "account",
-    query: {},
     body: settledChecks,
     answer: answerSettled,
   },

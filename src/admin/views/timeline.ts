@@ -12,6 +12,8 @@ import { readRecords } from "./pages.ts";
 
 const entriesMax = 1000;
 
+/** The route that returns what has happened to one object: its stored states, such as versions and
+ *  snapshots, and the requests on it that the request feed still has in memory. */
 export function timelineRoutes({ httpServices }: ViewContext): readonly Route[] {
   const query = objectChecks(httpServices);
   return [

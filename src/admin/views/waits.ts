@@ -22,7 +22,7 @@ const waitsMax = 500;
 
 /** Clients that wait: for SMB locks, for breaks of caching grants, and for leases. */
 export const waitRoutes: readonly Route[] = [
-  { method: "GET", path: "/admin/v1/waits", access: "principal", query: {}, answer: list },
+  { method: "GET", path: "/admin/v1/waits", access: "principal", answer: list },
 ];
 
 async function list({ context, sees }: CheckedRequest): Promise<AdminResponse> {

@@ -29,7 +29,7 @@ import { readRecords } from "../views/pages.ts";
 
 /** The request feed, `/admin/v1/feed`: server-sent events about requests, leases and messages,
  *  which the explorer shows live. It keeps a limited number of events in memory and drops others;
- *  the complete event log has a stream of its own (`views/event-stream.ts`). */
+ *  the complete event log has a stream of its own (`admin/views/event-stream.ts`). */
 const subscribersMax = 32;
 /** Recent events kept in memory, for timelines that are opened later. */
 const eventsKeptMax = 4096;

@@ -8,7 +8,7 @@ import { listExtents, type ExtentState } from "../content/extents/extent-table.t
 import type { ExtentRange } from "../content/extents/regions.ts";
 import type { Progress } from "./progress.ts";
 
-/** Source or target of a copy. */
+/** Source or target of `etagere copy`, which this file carries out. */
 interface CopySide {
   readonly store: Store;
   readonly files: ExtentFiles;

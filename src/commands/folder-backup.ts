@@ -17,6 +17,7 @@ import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
 import { SnapshotView } from "../store/layered-scan.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
+/** Options of `backupFolder`, which carries out `etagere backup`. */
 interface BackupOptions extends FolderOptions {
   /** Must not exist or be an empty folder. */
   readonly to: string;

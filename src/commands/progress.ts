@@ -2,8 +2,9 @@ import type { ContentRef } from "../content/content-ref.ts";
 import type { AnyTable } from "../encoding/table.ts";
 import { definedIds } from "../operation/owned-records.ts";
 
-/** How much of a step there is to do, or is done. Fields that are undefined are not known, or do
- *  not apply. */
+/** How much of a step of a command there is to do, or is done. Commands report their progress in
+ *  this form, and `cli/progress.ts` shows it. Fields that are undefined are not known, or do not
+ *  apply. */
 export interface Amount {
   readonly items?: number | undefined;
   readonly bytes?: number | undefined;

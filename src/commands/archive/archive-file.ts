@@ -10,6 +10,8 @@ import type { ArchiveSink } from "./frame-writer.ts";
 import type { LoadReport } from "./load-archive.ts";
 import type { ServerArchives } from "./server-archives.ts";
 
+/** The options of `server.export()`, with which programs write an archive. This file writes and
+ *  reads archives as files, encrypted or not, for programs and for the commands export and load. */
 export interface ExportFileOptions {
   /** Names of accounts; default: all. */
   readonly accounts?: readonly string[];
@@ -71,7 +73,8 @@ export function openArchiveFile(path: string): Readable {
   return createReadStream(path, { highWaterMark: chunkBytes });
 }
 
-/** Writes to a sink what `write` writes, encrypted if there is a master key. */
+/** Calls `write` with a sink, and passes what it writes on to `sink`, encrypted if there is a
+ *  master key. The report then has the length of the encrypted archive. */
 export async function writeEncrypted(
   sink: ArchiveSink,
   master: Uint8Array | undefined,

@@ -21,6 +21,8 @@ import { recordCodec } from "../../encoding/table.ts";
  * are not part of the map, because the encoder would enlarge its buffer, which all records share.
  */
 
+/** The version of the archive format, in the first line. `frame-writer.ts` writes frames,
+ *  `frame-reader.ts` reads them. */
 export const formatVersion = 1;
 export const firstLine = `etagere archive ${formatVersion}\n`;
 export const firstLinePattern = /^etagere archive (\d{1,9})\n/;

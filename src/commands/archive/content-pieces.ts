@@ -4,7 +4,8 @@ import { cipherFrom, endOf } from "../../content/tree/slices.ts";
 import type { View } from "../../store/store.ts";
 import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
 
-/** Most bytes of content in one frame, which is in memory as a whole. */
+/** Reads the content of blobs and files for an export, as pieces of archive frames (the units of an
+ *  archive). A frame is in memory as a whole, so its content is limited. */
 const frameBytesMax = 4 * 1024 * 1024;
 const framePiecesMax = 512;
 

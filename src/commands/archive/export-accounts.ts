@@ -13,6 +13,7 @@ import { ArchiveRefused } from "../../host/refused.ts";
 import { FrameWriter, type ArchiveSink } from "./frame-writer.ts";
 import { measureOwned, RecordExporter } from "./record-exporter.ts";
 
+/** Options of `exportAccounts`, which carries out `etagere export`. */
 export interface ExportOptions {
   readonly store: Store;
   readonly content: ContentStore;

@@ -125,3 +125,8 @@ export function writtenByNewer(cause: unknown): ArchiveRefused {
     cause,
   );
 }
+
+/** The refusal of an archive that has no damage, but content that no export writes. */
+export function invalid(what: string, cause?: unknown): ArchiveRefused {
+  return new ArchiveRefused([`the archive is not valid: ${what}`], cause);
+}

@@ -15,10 +15,12 @@ import {
 
 const deflate = promisify(deflateRaw);
 
-/** Receives the archive; resolves when more bytes are accepted. */
+/** Receives the bytes of an archive, for example to write them to a file; resolves when more bytes
+ *  are accepted. */
 export type ArchiveSink = (bytes: Uint8Array) => Promise<void> | void;
 
-/** The fastest level. Higher ones save little and take several times as long. */
+/** Level of the Deflate compression: the fastest. Higher ones save little space and take several
+ *  times as long. */
 const level = 1;
 /** Frames that are compressed at the same time. */
 const pendingFramesMax = 4;

@@ -19,14 +19,14 @@ import type { ContentStore } from "../../content/content.ts";
 import type { AccountFrame, EndFrame, Frame, StartFrame } from "./archive-format.ts";
 import type { ContentFigures } from "../progress.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
-import { readFrames } from "./frame-reader.ts";
+import { invalid, readFrames } from "./frame-reader.ts";
 import { RecordLoader } from "./record-loader.ts";
 import { createHash } from "node:crypto";
-import { ticksPerDay } from "../../base/ticks.ts";
-import type { ReclaimJob } from "../../operation/effects.ts";
-import { enqueueJob, reclaimJobs } from "../../operation/reclaim-jobs.ts";
 import type { Transaction } from "../../store/store.ts";
+import { UnpublishedData } from "../unpublished-data.ts";
 
+/** Carries out `etagere load`: an archive becomes visible in one transaction at its end. Random
+ *  bytes that make the ids of each load new: */
 const saltBytes = 16;
 const idMax = 2n ** 64n - 1n;
 
@@ -40,9 +40,7 @@ function idMap(random: Random): (id: bigint) => bigint {
   let last: { readonly id: bigint; readonly mapped: bigint } | undefined;
   return (id) => {
     if (id === last?.id) return last.mapped;
-    if (id < 0n || id > idMax) {
-      throw new ArchiveRefused([`the archive is not valid: ${id} is not an id`]);
-    }
+    if (id < 0n || id > idMax) throw invalid(`${id} is not an id`);
     bytes.writeBigUInt64BE(id);
     const digest = createHash("sha256").update(salt).update(bytes).digest();
     // One bit less than 64, as `newId` has.
@@ -51,21 +49,18 @@ function idMap(random: Random): (id: bigint) => bigint {
   };
 }
 
-/** After this time a reclaim job deletes the data of a load that was killed. */
-const loadTicksMax = ticksPerDay;
-
-/** Accounts of a load before it is published. Their data is stored under ids that no name refers
- *  to; `publish` assigns all of them in one transaction. Until then the load is invisible, and
- *  reclaim jobs delete its data unless `publish` removes the jobs. */
+/** The accounts of a load until its last transaction publishes them. Until then the load is
+ *  invisible, because no name refers to its data. */
 class StagedAccounts {
   readonly #parts: AccountChangeParts;
   readonly #rules: LoadRules;
   readonly #accounts: AccountLoad[] = [];
-  readonly #jobKeys: Uint8Array[] = [];
+  readonly #data: UnpublishedData;
 
   constructor(parts: AccountChangeParts, rules: LoadRules) {
     this.#parts = parts;
     this.#rules = rules;
+    this.#data = new UnpublishedData(parts.store);
   }
 
   get count(): number {
@@ -79,16 +74,10 @@ class StagedAccounts {
 
   /** Adds an account. Must complete before any of its data is stored. */
   async stage(account: AccountLoad): Promise<void> {
-    const keys = await this.#parts.store.transact(async (tx) => {
-      const problem = await findNamespaceProblem(tx, account);
-      if (problem !== undefined) throw new ArchiveRefused([problem]);
-      const due = tx.now + loadTicksMax;
-      const jobs = this.#jobsOf(account).map((job) => ({ ...job, due }));
-      for (const job of jobs) enqueueJob(tx, job, tx.now);
-      return jobs.map(({ kind, scope }) => reclaimJobs.key({ due, kind, scope: scope.join("/") }));
-    });
+    const { services } = this.#parts;
+    const jobs = services.map((name) => ({ kind: `${name}-account`, scope: [account.id] }));
+    await this.#data.add(jobs, (tx) => refuseNamespace(tx, account));
     this.#accounts.push(account);
-    this.#jobKeys.push(...keys);
   }
 
   /** Makes the data of all accounts visible in one transaction, or none. */
@@ -98,16 +87,12 @@ class StagedAccounts {
         tx,
         this.#accounts.map(({ name }) => name),
       );
-      for (const key of this.#jobKeys) {
-        if ((await tx.get(key)) === undefined) {
-          throw new ArchiveRefused(["the load took longer than 1 day, or a snapshot was restored"]);
-        }
-        tx.delete(key);
+      if (!(await this.#data.keep(tx))) {
+        throw new ArchiveRefused(["the load took longer than 1 day, or a snapshot was restored"]);
       }
       const results: AccountLoadResult[] = [];
       for (const account of this.#accounts) {
-        const problem = await findNamespaceProblem(tx, account);
-        if (problem !== undefined) throw new ArchiveRefused([problem]);
+        await refuseNamespace(tx, account);
         const result = await publishLoad(this.#parts, tx, account, this.#rules);
         if ("problem" in result) throw new ArchiveRefused([result.problem]);
         results.push(result);
@@ -116,20 +101,9 @@ class StagedAccounts {
     });
   }
 
-  /** After a failure: makes the reclaim jobs due, so that the data is deleted soon. */
+  /** After a failure: lets a running server delete the data soon. */
   async abandon(): Promise<void> {
-    if (this.#jobKeys.length === 0) return;
-    await this.#parts.store.transact((tx) => {
-      for (const key of this.#jobKeys) tx.delete(key);
-      for (const job of this.#accounts.flatMap((each) => this.#jobsOf(each))) {
-        enqueueJob(tx, job, tx.now);
-      }
-      return Promise.resolve();
-    });
-  }
-
-  #jobsOf({ id }: AccountLoad): readonly ReclaimJob[] {
-    return this.#parts.services.map((service) => ({ kind: `${service}-account`, scope: [id] }));
+    await this.#data.abandon();
   }
 
   async #refuse(tx: Transaction, names: readonly string[]): Promise<void> {
@@ -140,6 +114,11 @@ class StagedAccounts {
     }
     if (problems.length > 0) throw new ArchiveRefused(problems);
   }
+}
+
+async function refuseNamespace(tx: Transaction, account: AccountLoad): Promise<void> {
+  const problem = await findNamespaceProblem(tx, account);
+  if (problem !== undefined) throw new ArchiveRefused([problem]);
 }
 
 export interface LoadOptions extends LoadRules {
@@ -294,8 +273,4 @@ function checkedAssignments({ roleAssignments }: AccountFrame): AccountLoad["rol
 
 function isName(name: unknown): boolean {
   return typeof name === "string" && isConfigurableName(name);
-}
-
-function invalid(what: string): ArchiveRefused {
-  return new ArchiveRefused([`the archive is not valid: ${what}`]);
 }

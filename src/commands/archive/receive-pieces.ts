@@ -9,8 +9,10 @@ import {
 } from "../../content/content-ref.ts";
 import type { ScopeName } from "../../store/encryption/scope-keys.ts";
 import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
-import { ArchiveRefused } from "../../host/refused.ts";
+import { invalid } from "./frame-reader.ts";
 
+/** A piece of content in an archive, whose bytes are in the content store, so that a transaction of
+ *  the load can refer to them. */
 export interface ReceivedPiece {
   readonly piece: ContentPiece;
   /** Undefined for a hole. */
@@ -105,8 +107,4 @@ function bodyOf(bytes: Uint8Array): Body {
       yield bytes;
     },
   };
-}
-
-function invalid(what: string): ArchiveRefused {
-  return new ArchiveRefused([`the archive is not valid: ${what}`]);
 }

@@ -9,6 +9,8 @@ import { ContentCount } from "../progress.ts";
 import { isSameContent, piecesOf } from "./content-pieces.ts";
 import type { FrameWriter } from "./frame-writer.ts";
 
+/** Writes the records of accounts to an archive, for `export-accounts.ts`. They are read in pages
+ *  of this size. */
 const pageBytes = 1024 * 1024;
 const pageEntriesMax = 512;
 const pageEntriesFirst = 8;

@@ -16,9 +16,10 @@ import { ArchiveRefused } from "../../host/refused.ts";
 import { receivePieces, writesOf, type ReceivedPiece } from "./receive-pieces.ts";
 import { decodeKey, encodeTaggedKey, type KeyPart } from "../../encoding/keys.ts";
 import { recordTables } from "../../data/services.ts";
-import { writtenByNewer } from "./frame-reader.ts";
+import { invalid, writtenByNewer } from "./frame-reader.ts";
 import { refuseInvalidRecord } from "./record-fields.ts";
 
+/** Options of `RecordLoader`, with which `load-archive.ts` stores the records of an archive. */
 interface RecordLoaderOptions {
   readonly store: Store;
   readonly content: ContentStore;
@@ -34,7 +35,7 @@ const batchPiecesMax = 4096;
 /** A record, or the next part of its content, that one transaction writes. */
 interface LoadItem {
   readonly record: LoadedRecord;
-  /** Undefined if the record has no content outside of it. */
+  /** Content that the archive has in frames of its own; undefined if it is part of the record. */
   readonly content?: ItemContent | undefined;
 }
 
@@ -274,10 +275,6 @@ function earlierRecord(
   } catch (error) {
     throw invalid("a key cannot be read", error);
   }
-}
-
-function invalid(what: string, cause?: unknown): ArchiveRefused {
-  return new ArchiveRefused([`the archive is not valid: ${what}`], cause);
 }
 
 /** A record of an archive with its new ids. */

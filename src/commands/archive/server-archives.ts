@@ -9,6 +9,7 @@ import { loadArchive, type LoadOptions, type LoadReport } from "./load-archive.t
 import type { ArchiveControl, ArchiveResult } from "../../admin/admin-context.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
 
+/** What exports and loads need of a running server, or of the stores of a stopped one. */
 interface ArchiveParts {
   readonly stores: Pick<DataStores, "store" | "content">;
   readonly random: Random;

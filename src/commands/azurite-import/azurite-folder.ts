@@ -5,6 +5,9 @@ import { messageOf, ImportRefused } from "../../host/refused.ts";
 import { readFile, writeFile } from "node:fs/promises";
 import { isObject } from "../../account/object-reader.ts";
 
+/** Reads the data folder of Azurite, Microsoft's emulator: databases of LokiJS (one JSON file per
+ *  service), and extent files with the bytes of blobs and messages. These are characters of
+ *  JSON. */
 const quote = 0x22;
 const backslash = 0x5c;
 const openBrace = 0x7b;
@@ -16,7 +19,8 @@ const closeBracket = 0x5d;
 const collectionDepth = 3;
 const documentDepth = 5;
 
-/** A blob of 50,000 blocks takes about 20 MiB. */
+/** Limit of a document, which is in memory as a whole. That of a blob with 50,000 blocks, the most
+ *  that a blob can have, takes about 20 MiB. */
 const documentBytesMax = 128 * 1024 * 1024;
 const tokenBytesMax = 64 * 1024;
 
@@ -139,7 +143,7 @@ const zeroExtent = "*ZERO*";
 const chunkBytes = 256 * 1024;
 const zeros = new Uint8Array(chunkBytes);
 
-/** Whether the folder contains a database of Azurite. */
+/** Whether a folder contains a database of Azurite; false if it cannot be read. */
 export function holdsAzuriteData(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => databaseForm.test(name));

@@ -20,7 +20,8 @@ import {
 import { ImportRefused } from "../../host/refused.ts";
 import type { HttpHeaders } from "../../protocol/metadata.ts";
 
-/** Bytes of a blob that one request wrote: a block, an appended block or a range of pages. */
+/** Turns the document that Azurite stores for a blob into a record and the parts of its content. A
+ *  part has the bytes that one request wrote: a block, an appended block or a range of pages. */
 export interface BlobPart {
   readonly at: number;
   readonly chunk: ExtentChunk;

@@ -7,12 +7,13 @@ import { ticksFromUnixMilliseconds, type Ticks } from "../../base/ticks.ts";
 import type { ExtentChunk } from "./azurite-folder.ts";
 import { ImportRefused } from "../../host/refused.ts";
 
+/** The fields of a document in a database of Azurite. The functions of this file read them one by
+ *  one, with checks: users may have edited the file. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 const policiesMax = 5;
 
-/** The fields of an object; none if the value is something else. Documents may have been edited by
- *  hand, so every field is checked before use. */
+/** The fields of an object; none if the value is no object. */
 export function fieldsOf(value: unknown): Fields {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as Fields) : {};

@@ -35,8 +35,8 @@ import { countOf, fieldsOf, requiredText, type Fields } from "./document-fields.
 import { runLimited, type ImportContext } from "./import-context.ts";
 import { ImportRefused } from "../../host/refused.ts";
 
-/** Blobs that are imported at the same time. Each part of a blob that is being received uses two
- *  buffers of 256 KiB. */
+/** Imports the blobs and uncommitted blocks of Azurite. At most this many blobs are imported at the
+ *  same time: each part of a blob that is being received uses two buffers of 256 KiB. */
 const blobsAtOnceMax = 4;
 const partsAtOnceMax = 32;
 const blocksAtOnceMax = 32;
@@ -92,7 +92,8 @@ async function importBlob(context: ImportContext, document: Fields): Promise<voi
   else counts.snapshots += 1;
 }
 
-/** Writes a few parts per transaction: a blob may have 50,000. */
+/** Writes the parts of a blob, 32 per transaction: a blob may have 50,000, and other transactions
+ *  wait while a large one is committed. */
 async function writeBlob(
   context: ImportContext,
   document: Fields,

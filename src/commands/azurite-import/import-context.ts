@@ -4,7 +4,8 @@ import type { Progress } from "../progress.ts";
 import type { AzuriteFolder } from "./azurite-folder.ts";
 import type { StagedResources } from "./staged-resources.ts";
 
-/** What the importers of the services share during the import of one Azurite folder. */
+/** What the importers of blobs, queues and tables share during the import of one data folder of
+ *  Azurite, Microsoft's emulator (`etagere import`). */
 export interface ImportContext {
   readonly folder: AzuriteFolder;
   readonly stores: Pick<DataStores, "store" | "content">;
@@ -14,32 +15,24 @@ export interface ImportContext {
   readonly progress: Progress;
 }
 
-/** What was imported so far, for the report of the command. */
-export interface ImportCounts {
-  containers: number;
-  blobs: number;
-  snapshots: number;
-  uncommittedBlocks: number;
-  queues: number;
-  messages: number;
-  tables: number;
-  entities: number;
+const noneImported = {
+  containers: 0,
+  blobs: 0,
+  snapshots: 0,
+  uncommittedBlocks: 0,
+  queues: 0,
+  messages: 0,
+  tables: 0,
+  entities: 0,
   /** Expired messages, and documents without a container, queue or table. */
-  skipped: number;
-}
+  skipped: 0,
+};
+
+/** What was imported so far, for the report of the command. */
+export type ImportCounts = typeof noneImported;
 
 export function noCounts(): ImportCounts {
-  return {
-    containers: 0,
-    blobs: 0,
-    snapshots: 0,
-    uncommittedBlocks: 0,
-    queues: 0,
-    messages: 0,
-    tables: 0,
-    entities: 0,
-    skipped: 0,
-  };
+  return { ...noneImported };
 }
 
 /** Runs `work` for each item, at most `concurrencyMax` at a time. After the first failure no more

@@ -36,6 +36,7 @@ import { splitPath } from "../../blob/tree/find-path.ts";
 import { blobRecordOf, blobTypeOf, contentLengthOf, snapshotOf } from "./blob-document.ts";
 import { isDirectoryMark, nameProblem } from "./blob-slot.ts";
 
+/** Options of `importFolder`, which carries out `etagere import`. */
 interface ImportOptions {
   /** An Azurite data folder; Azurite must be stopped. */
   readonly folder: string;
@@ -86,7 +87,8 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
 const containerCollection = "$CONTAINERS_COLLECTION$";
 const blobCollections: ReadonlySet<string> = new Set([containerCollection, ...contentCollections]);
 
-/** Returns what `importBlobs` will find: the database is read once for both. */
+/** Adds the containers of the folder to the import. Returns how many blobs and bytes `importBlobs`
+ *  will find, for the progress: both are learned by reading the database once. */
 async function stageContainers({
   folder,
   stores,
@@ -160,7 +162,7 @@ const entitiesAtOnceMax = 64;
 const typeSuffix = "@odata.type";
 const guidType = "Edm.Guid";
 
-/** Entities keep their Timestamp, and with it their ETag. */
+/** Imports the entities of tables. They keep their Timestamp, from which their ETag is made. */
 async function importEntities(context: ImportContext): Promise<void> {
   // Each table has a collection of its own: `account$table`.
   const all = context.folder.documents("table", (name) => /^[^$].*\$./.test(name));
@@ -222,8 +224,8 @@ const messageBytesMax = 64 * 1024;
 /** Expiry times from here on mean that a message never expires: Azurite stores the year 9999. */
 const neverSince = ticksMax - ticksPerMillisecond;
 
-/** Messages keep their order, dequeue counts and times. Their ids are new, because an id begins
- *  with the insertion time; pop receipts of messages in flight become invalid. */
+/** Imports messages, with their order, dequeue counts and times. Their ids are new, because an id
+ *  begins with the insertion time here; so pop receipts of messages in flight become invalid. */
 async function importMessages(context: ImportContext): Promise<void> {
   const all = context.folder.documents("queue", (name) => name === "$MESSAGES_COLLECTION$");
   let position = 0;

@@ -2,17 +2,16 @@ import { accounts, readAccount } from "../../account/account-record.ts";
 import { putRecord } from "../../store/typed-records.ts";
 import { putRoot } from "../../blob/container/container-lifecycle.ts";
 import { containers, type ContainerRecord } from "../../blob/records.ts";
-import { put, type Effect, type ReclaimJob } from "../../operation/effects.ts";
-import { ticksPerDay } from "../../base/ticks.ts";
+import { put, type Effect } from "../../operation/effects.ts";
 import type { Random } from "../../base/world.ts";
 import { applyEffects } from "../../operation/apply.ts";
 import { newId } from "../../operation/identifiers.ts";
-import { enqueueJob, reclaimJobs } from "../../operation/reclaim-jobs.ts";
 import { deletedQueues, queues, type QueueRecord } from "../../queue/records.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { tables, type TableRecord } from "../../table/records.ts";
 import type { DataStores } from "../../data/data-stores.ts";
 import { ImportRefused } from "../../host/refused.ts";
+import { UnpublishedData } from "../unpublished-data.ts";
 
 interface Named {
   readonly account: string;
@@ -28,10 +27,7 @@ type StagedResource = Named &
   );
 
 const resourcesMax = 100_000;
-const jobsPerTransactionMax = 500;
 const problemsMax = 20;
-/** After this time a reclaim job deletes the contents of an import that was killed. */
-const importTicksMax = ticksPerDay;
 
 const jobKinds = {
   container: "blob-container",
@@ -39,20 +35,21 @@ const jobKinds = {
   table: "table-entities",
 } as const;
 
-/** The resources of an import before it is published. Contents are stored under new ids that no
- *  name refers to; `publish` writes all names in one transaction. Until then the import is
- *  invisible, and a reclaim job per id deletes its contents unless `publish` removes the job. */
+/** The containers, queues and tables of an import until its last transaction publishes them: it
+ *  writes all their names. Until then the import is invisible, because contents are stored under
+ *  new ids that no name refers to. */
 export class StagedResources {
   readonly #stores: Pick<DataStores, "store" | "content">;
   readonly #random: Random;
   readonly #resources = new Map<string, StagedResource>();
-  readonly #jobKeys: Uint8Array[] = [];
+  readonly #data: UnpublishedData;
   /** Names of the accounts with a hierarchical namespace, as of `begin`. */
   readonly #hierarchical = new Set<string>();
 
   constructor(stores: Pick<DataStores, "store" | "content">, random: Random) {
     this.#stores = stores;
     this.#random = random;
+    this.#data = new UnpublishedData(stores.store);
   }
 
   add(resource: StagedResource): void {
@@ -92,16 +89,9 @@ export class StagedResources {
       await this.#refuseExisting(view);
     });
     const all = [...this.#resources.values()];
-    for (let from = 0; from < all.length; from += jobsPerTransactionMax) {
-      const some = all.slice(from, from + jobsPerTransactionMax);
-      const keys = await this.#stores.store.transact((tx) => {
-        const due = tx.now + importTicksMax;
-        const jobs = some.map((resource) => ({ ...jobOf(resource), due }));
-        for (const job of jobs) enqueueJob(tx, job, tx.now);
-        return Promise.resolve(jobs.map(jobKeyOf));
-      });
-      this.#jobKeys.push(...keys);
-    }
+    await this.#data.add(
+      all.map(({ kind, record }) => ({ kind: jobKinds[kind], scope: [record.id] })),
+    );
   }
 
   /** Makes all resources visible in one transaction, or none. */
@@ -109,11 +99,8 @@ export class StagedResources {
     const { store, content } = this.#stores;
     await store.transact(async (tx) => {
       await this.#refuseExisting(tx);
-      for (const key of this.#jobKeys) {
-        if ((await tx.get(key)) === undefined) {
-          throw new ImportRefused(["the import took longer than 1 day"]);
-        }
-        tx.delete(key);
+      if (!(await this.#data.keep(tx))) {
+        throw new ImportRefused(["the import took longer than 1 day"]);
       }
       const accountIds = new Map<string, bigint>();
       const effects: Effect[] = [];
@@ -127,18 +114,9 @@ export class StagedResources {
     });
   }
 
-  /** After a failure: makes the reclaim jobs due, so that a running server deletes the contents. */
+  /** After a failure: lets a running server delete the contents soon. */
   async abandon(): Promise<void> {
-    const all = [...this.#resources.values()];
-    for (let from = 0; from < this.#jobKeys.length; from += jobsPerTransactionMax) {
-      await this.#stores.store.transact((tx) => {
-        for (const key of this.#jobKeys.slice(from, from + jobsPerTransactionMax)) tx.delete(key);
-        for (const resource of all.slice(from, from + jobsPerTransactionMax)) {
-          enqueueJob(tx, jobOf(resource), tx.now);
-        }
-        return Promise.resolve();
-      });
-    }
+    await this.#data.abandon();
   }
 
   async #accountId(tx: Transaction, name: string): Promise<bigint> {
@@ -177,14 +155,6 @@ export class StagedResources {
 
 function pathOf(kind: StagedResource["kind"], { account, name }: Named): string {
   return `${kind} ${account}/${kind === "table" ? name.toLowerCase() : name}`;
-}
-
-function jobOf({ kind, record }: StagedResource): ReclaimJob {
-  return { kind: jobKinds[kind], scope: [record.id] };
-}
-
-function jobKeyOf({ due = 0n, kind, scope }: ReclaimJob): Uint8Array {
-  return reclaimJobs.key({ due, kind, scope: scope.join("/") });
 }
 
 /** Keys that must not exist for the name to be available. */

@@ -23,7 +23,9 @@ import { openFolder, type FolderOptions } from "./open-folder.ts";
 import type { ReclaimJob } from "../../operation/effects.ts";
 import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
 
-/** A record that is compared with the declaration of its table; `name` describes it in reports. */
+/** A record that `etagere check` compares with the declaration of its table: that its owner exists,
+ *  and that what follows from it, such as index entries and counters, is stored. `name` describes
+ *  the record in reports. */
 interface CheckedRecord {
   readonly table: AnyTable;
   readonly parts: readonly KeyPart[];
@@ -31,7 +33,8 @@ interface CheckedRecord {
   readonly name: () => string;
 }
 
-/** A job of earlier releases. The third part of its scope is the id of a queue. */
+/** The kind of a reclaim job (a stored job that deletes records) that only earlier releases have
+ *  stored. The third part of its scope is the id of a deleted queue. */
 const earlierQueueJob = "queue-deleted";
 
 /** Finds records without an owner, which would never be deleted. */

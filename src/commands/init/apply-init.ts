@@ -14,8 +14,8 @@ import type { World } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
 import { StoredAccounts } from "../../account/stored-accounts.ts";
 
-/** The parts of the server with which `applyInit` creates resources. `accounts` are those that the
- *  server serves. */
+/** The parts of the server with which `applyInit` creates the resources of `--init`. `accounts` are
+ *  those that the server serves. */
 interface InitParts extends World {
   readonly accounts: Accounts;
   readonly servicesOf: ServicesOf;
@@ -70,7 +70,8 @@ async function rehearse(given: InitParts, parsed: ParsedInit): Promise<readonly 
   }
 }
 
-/** The settings as if the configuration had them: the empty store has not stored them. */
+/** The settings of an account as if they were configured. Requests compare the revision of stored
+ *  settings with that in the store, and the empty store has no revision. */
 function configured(settings: AccountSettings | undefined): AccountSettings | undefined {
   return settings && { ...settings, settingsRevision: undefined };
 }

@@ -6,7 +6,7 @@ import { accountChangeParts } from "../../data/ensure-accounts.ts";
 import type { Store } from "../../store/store.ts";
 import type { Field, FieldReader } from "./parse-content.ts";
 
-/** An account to create, unless one of this name exists. */
+/** An account that `--init` creates, unless one of this name exists. */
 export interface InitAccount {
   readonly name: string;
   /** Path of the field in the input. */

@@ -136,17 +136,11 @@ export class ContentParser {
   }
 
   #counted(field: Field, bytes: Uint8Array): Uint8Array | undefined {
-    if (!this.#fits(bytes.length)) return this.#tooLarge(field);
+    if (this.#bytes + bytes.length > contentBytesMax) {
+      return this.#reader.refuse(field, "all contents together must not exceed 256 MiB");
+    }
     this.#bytes += bytes.length;
     return bytes;
-  }
-
-  #fits(length: number): boolean {
-    return this.#bytes + length <= contentBytesMax;
-  }
-
-  #tooLarge(field: Field): undefined {
-    return this.#reader.refuse(field, "all contents together must not exceed 256 MiB");
   }
 }
 

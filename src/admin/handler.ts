@@ -217,8 +217,8 @@ function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | und
   return refuse(415, "UnsupportedMediaType", message);
 }
 
-/** Whether the body must be JSON, even if it is empty. The reset alone accepts any body: test
- *  scripts call it with curl and no header. */
+/** Whether the content type must be JSON, also of an empty body. Of all changes the reset alone has
+ *  no body. */
 function expectsJson({ method, path }: Route): boolean {
   return method !== "GET" && path !== "/admin/v1/reset";
 }

@@ -13,7 +13,8 @@ import { anonymousPrincipal } from "../protocol/principal.ts";
 import { nameOf, parseFault } from "./fault-rule.ts";
 import type { FaultRule, InjectedFault } from "./fault-rule.ts";
 
-/** A fault that waits for requests. */
+/** An injected fault that the next matching requests will get. With `server.faults` a test makes
+ *  the server fail, be slow or close connections, to check how its client retries. */
 export interface PendingFault {
   /** Number of requests that will still get the fault. */
   readonly remaining: number;
@@ -132,8 +133,8 @@ export class FaultInjector implements Faults {
   }
 }
 
-/** Finds the operation of a request without authenticating it: as in the service, a busy server
- *  responds before that. */
+/** Finds the operation of a request without authenticating it: Azure answers 503 ServerBusy before
+ *  it checks the signature, and so does an injected fault. */
 function contextOf(http: HttpService, request: WireRequest): RequestContext {
   const received = { request, requestId: http.requestIds.next() };
   const located = locateRequest(http, received);

@@ -17,6 +17,7 @@ interface SnapshotEntry {
   readonly savedAt: string;
 }
 
+/** What snapshots need of a running server, or of the data folder of a stopped one. */
 interface SnapshotParts {
   readonly store: Store;
   readonly random: Random;

@@ -20,7 +20,8 @@ import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
 import { StoredAccounts } from "../account/stored-accounts.ts";
 
-/** Where the accounts of a server are described, besides those in its store. */
+/** Where the configured accounts of a server are described. This file combines them with the
+ *  accounts in its store, which administrators create while it runs. */
 interface AccountSources {
   /** Path given with `--config`. */
   readonly config?: string | undefined;

@@ -4,7 +4,8 @@ import { keyringKey } from "../store/encryption/record-cipher.ts";
 import type { Entry, Key, Store, View } from "../store/store.ts";
 import { recordCodec } from "../encoding/table.ts";
 
-/** Progress of a copy. Extents and records are copied in ascending order. */
+/** Progress of `etagere copy`, stored in the target: an interrupted copy continues from it, and no
+ *  server opens a target that has it. Extents and records are copied in ascending order. */
 export interface CopyMark {
   /** Name of the source. */
   readonly from: string;

@@ -5,8 +5,8 @@ import type { DataKey } from "../store/encryption/keyring.ts";
 import type { Store } from "../store/store.ts";
 import { openStorageBackend, type Close, type StorageOptions } from "./storage-backends.ts";
 
-/** Source or target of `etagere copy`; other commands open theirs in the same way, without a server
- *  and its background tasks. */
+/** The place of the records and contents that a command opens without a server: the source or
+ *  target of `etagere copy`, or the data folder of another command. */
 export interface DataLocation {
   /** A data folder, or `postgres://…`. */
   readonly records: string;

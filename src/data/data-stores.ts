@@ -23,6 +23,8 @@ import type { Meter } from "../protocol/meter.ts";
 import { withoutPassword } from "../store/postgres/addresses.ts";
 import { messageOf, StartRefused, systemErrorCode } from "../host/refused.ts";
 
+/** Options of `openDataStores`, which opens everything that stores the data of a server, and runs
+ *  the background tasks on it. */
 interface DataStoreOptions extends StorageOptions {
   /** How fast content is compared with its checksums; undefined: not at all. */
   readonly scrubBytesPerSecond?: number | undefined;

@@ -33,7 +33,8 @@ import type { BucketDefaults } from "../content/s3/bucket.ts";
 import type { Credentials } from "../content/s3/signature.ts";
 import { environmentVariable } from "../host/world.ts";
 
-/** Where records and contents are stored. */
+/** Where records and contents are stored. By these locations this file chooses the engines: memory,
+ *  LMDB or PostgreSQL for records; memory, files or S3 for contents. */
 interface StorageLocations {
   /** The data folder; undefined stores everything in memory. */
   readonly location: string | undefined;
@@ -107,14 +108,13 @@ export async function openStorageBackend(
     encryption === undefined ? storedFiles : encryptedFiles(storedFiles, encryption.cipher);
   const owners = async () => new Set((await processes.live()).map(({ id }) => id));
   const { self: owner } = processes;
-  const isOnDuty = openLeaderElection({
+  const isLeader = openLeaderElection({
     store: ephemeral,
     name: "background",
     self: owner,
     owners,
   });
   const horizons = sharedHorizons(processes);
-  const isLeader = isOnDuty;
   const [firstKey] = dataKeys ?? [];
   const scopeKeys = firstKey && new ScopeKeys(firstKey.key, options.random);
   const stores = { store, files, storedFiles, dataKeys, scopeKeys };
@@ -171,7 +171,6 @@ function inMemory(options: StorageOptions, opened: Close[]): OpenedStorage {
   const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));
   const files = memoryFiles({ bytesMax });
-  const isOnDuty = () => Promise.resolve(true);
   return {
     store,
     files,
@@ -179,7 +178,7 @@ function inMemory(options: StorageOptions, opened: Close[]): OpenedStorage {
     horizons: soloHorizons(soloOwner),
     owner: soloOwner,
     owners,
-    isLeader: isOnDuty,
+    isLeader: () => Promise.resolve(true),
   };
 }
 
@@ -210,8 +209,8 @@ async function inDatabase(
   opened.push(() => store.close());
   const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
   opened.push(() => ephemeral.close());
-  const giveUp = (other: string): Promise<void> => store.fence(other);
-  const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence: giveUp });
+  const fence = (other: string): Promise<void> => store.fence(other);
+  const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence });
   return { store, ephemeral, processes };
 }
 

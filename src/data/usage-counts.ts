@@ -16,6 +16,7 @@ import { decodeCounter, type Store, type View } from "../store/store.ts";
 import { recordTables } from "./services.ts";
 import type { Background } from "./background.ts";
 
+/** Options of `UsageCounts`, which counts how many bytes the accounts with a quota store. */
 interface UsageCountsOptions {
   readonly store: Store;
   readonly content: ContentStore;
@@ -130,7 +131,7 @@ export async function watchQuotas(store: Store, quotas: Quotas, log: Log): Promi
   };
   await read();
   const unwatch = store.watch(quotaState.prefix([]), onChange, { isBackground: true });
-  // A change between the read and the watch.
+  // For a change that was committed after the read and before the watch.
   onChange();
   return {
     async stop() {

@@ -9,14 +9,16 @@ import type { AttemptFailure, Slot } from "./delivery-window.ts";
 import type { EventGridEvent } from "./render-event.ts";
 import { nextAttempt, type RetrySchedule } from "./retry-schedule.ts";
 
-/** Most dead letters that one transaction writes: each is a blob. */
+/** Collects what a transaction stores of the deliveries of a subscription. A dead letter is a blob
+ *  with an event that could not be delivered; one transaction writes at most this many. */
 const lettersMax = 32;
 const shownUnitsMax = 200;
 /** The failure of an event whose time to live has ended. */
 export const expired = "time to live exceeded";
 const missingQueue: AttemptFailure = { reason: "the queue does not exist", isFinal: false };
 
-/** A stored retry whose event was sent again, with the outcome. */
+/** An event whose delivery had failed before (a stored retry), and the outcome of its next
+ *  attempt. */
 export interface TriedRetry extends LoggedEvent {
   readonly record: RetryRecord;
   readonly rendered: EventGridEvent;

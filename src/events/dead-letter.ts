@@ -7,7 +7,7 @@ import type { BlobAddress } from "../blob/resources.ts";
 import { blobService } from "../blob/service.ts";
 import { putBlockBlob } from "../blob/write/put-blob.ts";
 import { inlineWholeBytesMax, type ReceivedBody } from "../content/content-ref.ts";
-import type { ContentStore } from "../content/content.ts";
+import { oneChunk, type ContentStore } from "../content/content.ts";
 import { newGuid } from "../operation/identifiers.ts";
 import type { Call, Outcome } from "../operation/execute.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -19,7 +19,8 @@ import { ok } from "../protocol/result.ts";
 import { latestVersion } from "../protocol/versions.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** The container to which dead letters of a subscription are written. */
+/** The container to which dead letters of a subscription are written. A dead letter is a blob with
+ *  an event that could not be delivered, in the form in which Azure Event Grid writes it. */
 export interface DeadLetterPlace {
   readonly account: string;
   readonly container: string;
@@ -67,14 +68,9 @@ export async function receiveLetter(
 }
 
 function receiveBytes(content: ContentStore, bytes: Uint8Array): Promise<ReceivedBody> {
-  const body = {
-    async *[Symbol.asyncIterator]() {
-      yield bytes;
-    },
-  };
   const { length } = bytes;
   const limits = { length, lengthMax: letterBytesMax, inlineBytesMax: inlineWholeBytesMax };
-  return content.receive(body, { ...limits, md5: true, crc64: false });
+  return content.receive(oneChunk(bytes), { ...limits, md5: true, crc64: false });
 }
 
 /** Stores a dead letter with Put Blob, in the transaction of the attempt. Creates the container if
@@ -113,13 +109,11 @@ function blobCall(
 ): Call {
   const address = { ...addressOf(place), resource: "blob", blob: name } as const;
   const headers = { "x-ms-blob-content-type": "application/json" };
-  const operation = putBlockBlob;
-  return { ...callOf(attempt, accounts, place, operation, headers), address, received };
+  return { ...callOf(attempt, accounts, place, putBlockBlob, headers), address, received };
 }
 
 function containerCall(attempt: Attempt, accounts: Accounts, place: DeadLetterPlace): Call {
-  const operation = createContainer;
-  return { ...callOf(attempt, accounts, place, operation, {}), address: addressOf(place) };
+  return { ...callOf(attempt, accounts, place, createContainer, {}), address: addressOf(place) };
 }
 
 function addressOf({ container }: DeadLetterPlace): BlobAddress {

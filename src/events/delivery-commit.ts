@@ -30,7 +30,9 @@ import { readRecord } from "../store/typed-records.ts";
 import { storeLetter, type DeadLetter, type DeadLetterPlace } from "./dead-letter.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** The outcomes of deliveries that one transaction stores for a subscription. */
+/** The outcomes of deliveries that one transaction stores for a subscription: `commit-batch.ts`
+ *  collects them, and this file writes them. The same transaction moves the position up to which
+ *  the subscription has read the event log, so that no event is lost or put into a queue twice. */
 export interface DeliveryCommit {
   /** The stored position that it continues from. Another one means that another process has
    *  delivered meanwhile. */
@@ -81,7 +83,8 @@ export async function commitDelivery(
   try {
     await runOnce(runtime, {
       effect: "writes",
-      // The transaction lets entries of the log be deleted, so it must not fail because of a quota.
+      // Entries of the event log can be deleted once the position has passed them. So this write
+      // must be possible, although it needs space, when the quota of the account is used up.
       mayUseReserve: true,
       attempt: (attempt) => applyCommit(attempt, accounts, subscription, commit),
     });

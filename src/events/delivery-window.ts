@@ -2,7 +2,8 @@ import type { LoggedEvent } from "../account/event-log.ts";
 import type { LogPosition } from "../store/logs.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** Why an attempt to deliver an event has failed. */
+/** Why an attempt to deliver an event has failed. `subscription-run.ts` keeps the events that it is
+ *  delivering in the window that this file has. */
 export interface AttemptFailure {
   readonly reason: string;
   /** Undefined if there was no response. */

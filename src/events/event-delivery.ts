@@ -17,12 +17,15 @@ import { toCloudEvent, type EventSource } from "./render-event.ts";
 import { SubscriptionRun, type SendEvent } from "./subscription-run.ts";
 import { WebhookClient, WebhookUnreachable, type WebhookRules } from "./webhook.ts";
 
+/** What the delivery of events needs of the running server. It delivers the events of all
+ *  subscriptions, with a `SubscriptionRun` for each. */
 interface DeliveryParts {
   readonly runtime: Runtime;
   readonly log: Log;
   readonly accounts: Accounts;
   readonly rules: WebhookRules;
-  /** Whether this process delivers. */
+  /** Whether this process is the leader, the one of all processes on a store that runs background
+   *  tasks: only the leader delivers. */
   readonly isLeader: () => Promise<boolean>;
   readonly sourceOf: (account: string) => EventSource;
 }

@@ -19,7 +19,9 @@ import { receiveLetter, storeLetter, type DeadLetter } from "./dead-letter.ts";
 import { filterOf } from "./event-filter.ts";
 import { toEventGrid, type EventSource } from "./render-event.ts";
 
-/** Limits of the entries that an event log keeps for readers that do not advance. */
+/** Limits of an event log, the list of the changes of an account that its subscriptions and change
+ *  feed read. Beyond them the oldest entries are deleted, although a subscription has not read
+ *  them. */
 export interface LogLimits {
   readonly ageSecondsMax: number;
   readonly bytesMax: number;

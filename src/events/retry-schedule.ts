@@ -6,7 +6,9 @@ import { comparePositions, type LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
 import { subjectOf } from "./render-event.ts";
 
-/** Pauses of Event Grid after the first, second … failed attempt; the last one repeats. */
+/** The failed deliveries of a subscription, and when each is tried again: after the pauses of Azure
+ *  Event Grid. These are the pauses after the first, second … failed attempt; the last one
+ *  repeats. */
 const pauseSeconds = [10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200];
 /** A pause is longer by a random part of it, so that retries do not come all at once. */
 const jitterPart = 0.1;

@@ -13,7 +13,7 @@ import { filterOf, type EventFilter } from "./event-filter.ts";
 import { toEventGrid, type EventGridEvent, type EventSource } from "./render-event.ts";
 import { readSchedule, RetrySchedule } from "./retry-schedule.ts";
 
-/** Sends one event; undefined after success. */
+/** Sends one event to a webhook; resolves to why it failed, or to undefined after success. */
 export type SendEvent = (
   event: EventGridEvent,
   attempts: number,

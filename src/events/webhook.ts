@@ -15,7 +15,9 @@ import {
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { newGuid } from "../operation/identifiers.ts";
 
-/** The addresses that the operator permits for webhooks. */
+/** The addresses to which the operator of the server permits events to be sent. A webhook is a URL
+ *  that gets events by POST; clients choose it, so without limits the server could be made to send
+ *  requests to machines that only it can reach. */
 export interface WebhookRules {
   /** Beginnings of URLs. */
   readonly prefixes: readonly string[];

@@ -4,7 +4,8 @@ import { StartRefused, systemErrorCode } from "./refused.ts";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
 
-/** A server opens about 30 for its listeners, files and threads; the others are for connections. */
+/** File descriptors that must be free before a server starts. It opens about 30 for its listeners,
+ *  files and threads; the others are for connections. */
 const freeDescriptorsMin = 64;
 
 /** Throws `StartRefused` if the limit on file descriptors leaves too few for a server. Checked

@@ -4,7 +4,8 @@ import { endWithin, type Clock } from "../base/world.ts";
 import type { AccessLogEntry, WriteAccess } from "../http/http-service.ts";
 import { maskSignatures } from "../http/diagnosis/secrets.ts";
 
-/** One line per request on the console, in the common log format, as Azurite writes it. */
+/** The access log: one line per request on standard output, in the common log format, as Azurite
+ *  writes it. `--silent` disables it. */
 export interface AccessLog {
   write(entry: AccessLogEntry): void;
   /** Writes the buffered lines, for at most a second. */
@@ -75,7 +76,8 @@ function printable(url: string): string {
   return masked.replaceAll(unprintableForm, percentEncoded);
 }
 
-/** Node reads each byte of a request line as one code unit. */
+/** The percent-encoded form of a character. It is one byte: Node.js reads each byte of a request
+ *  line as one code unit. */
 function percentEncoded(unit: string): string {
   return `%${unit.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 }

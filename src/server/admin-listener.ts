@@ -34,6 +34,8 @@ import { readVersion } from "../host/version.ts";
 import { renderEventMetrics, renderMetrics, renderStateMetrics } from "./render-metrics.ts";
 import { readdir, stat } from "node:fs/promises";
 
+/** Options of `listenAdmin`, which opens the listener of the explorer, the admin API and the
+ *  metrics. Only the main worker of a server with several worker processes has it. */
 interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
   readonly certificate: ServedCertificate | undefined;
   readonly onPortReplaced: ListenerOptions["onPortReplaced"];

@@ -1,6 +1,7 @@
 import { endWithin, type Clock, type Log } from "../base/world.ts";
 
-/** Another machine that gets the lines of the audit log. */
+/** Another machine that gets the lines of the audit log, the record of who did what
+ *  (`--auditSyslog`, `--auditWebhook`). */
 export interface AuditTarget {
   /** `syslog` or `webhook`. */
   readonly name: AuditTargetName;

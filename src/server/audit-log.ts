@@ -12,7 +12,8 @@ import type { Options } from "./options.ts";
 import { messageOf, StartRefused } from "../host/refused.ts";
 import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 
-/** Records who did what, as lines of JSON. */
+/** The audit log: records who did what, as lines of JSON, in a file and on other machines
+ *  (`--auditLog`, `--auditSyslog`, `--auditWebhook`). */
 export interface AuditLog {
   readonly request: (observed: ObservedRequest) => void;
   readonly admin: (audited: AdminAudit) => void;

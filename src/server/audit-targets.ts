@@ -8,8 +8,11 @@ import { formatIso } from "../base/dates.ts";
 import type { Clock } from "../base/world.ts";
 import type { AuditTarget } from "./audit-delivery.ts";
 
+/** The machines that get the audit log: syslog receivers, and webhooks. A receiver that takes
+ *  longer than this counts as unreachable. */
 const sendMillisecondsMax = 10_000;
-/** Facility 13 (log audit), severity 6 (informational): RFC 5424, 6.2.1. */
+/** The number at the begin of each message: facility 13 (log audit), severity 6 (informational), as
+ *  in RFC 5424, 6.2.1. */
 const priority = 13 * 8 + 6;
 /** RFC 5426, 3.2: receivers should accept 2048 bytes; most accept a whole datagram. */
 const datagramBytesMax = 8192;

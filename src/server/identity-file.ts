@@ -21,6 +21,8 @@ import { TokenVerifier, TrustedIssuers } from "../http/auth/tokens/token-verifie
 import type { RunningServerOptions } from "./running-server.ts";
 import { replaceFile, readIfPresent } from "../host/files.ts";
 
+/** The keys and secrets of the local token service, which issues access tokens in place of
+ *  Microsoft Entra ID (`admin/identity`). */
 const secretBytes = 32;
 const keyIdBytes = 8;
 const assertionNameUnits = 32;

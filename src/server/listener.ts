@@ -10,6 +10,8 @@ import type { ServedCertificate } from "./https/served-certificate.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Options of an HTTP or HTTPS listener. The server opens one for each service and one for the
+ *  admin API; this file opens them, and closes them without resetting a request. */
 export interface ListenerOptions {
   /** Name in messages, for example `Blob service`. */
   readonly title: string;

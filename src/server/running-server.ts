@@ -56,7 +56,8 @@ import { transferSources } from "../http/source/open-sources.ts";
 import { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ServerSnapshots } from "../controls/server-snapshots.ts";
 
-/** Operations of a running server on the whole state of accounts. */
+/** Operations of a running server on the whole state of accounts, for the admin API and for
+ *  programs (`server.snapshot()`, `server.export()`). */
 export interface StateControls {
   readonly snapshots: ServerSnapshots;
   readonly archives: ServerArchives;
@@ -138,7 +139,8 @@ class OpenListeners {
   }
 }
 
-/** Runs even if this process does not serve SMB: the handles are of other processes. */
+/** Closes, in the background, the SMB handles of processes that have ended without closing them.
+ *  Runs even if this process does not serve SMB. */
 function sweepHandlesInBackground(
   { clock, log, random }: Pick<ServerEnvironment, "clock" | "log" | "random">,
   { store, content, owners }: Pick<DataStores, "store" | "content" | "owners">,

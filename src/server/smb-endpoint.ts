@@ -16,6 +16,7 @@ import type { RequestLimits } from "./request-limits.ts";
 import { closeOrphanedHandles } from "../file/filesystem/sweep.ts";
 import { meteredContent } from "./metered-content.ts";
 
+/** Options of `listenSmb`, which serves the files of the file service to SMB clients. */
 export interface SmbEndpointOptions extends World, RequestLimits {
   readonly meter: Meter;
   readonly accounts: Accounts;

@@ -39,7 +39,8 @@ import {
 import type { ServerEnvironment, Telemetry } from "./server-environment.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
-/** A server in this process. `await using` stops it at the end of its block. */
+/** A server in this process, as `start()`, the main function of the package, returns it to programs
+ *  and tests. `await using` stops it at the end of its block. */
 export interface EtagereServer extends AsyncDisposable {
   /** Connection string of the first account, for any Azure client library. */
   readonly connectionString: string;

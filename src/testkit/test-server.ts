@@ -4,7 +4,8 @@ import type { EtagereServer } from "../server/start.ts";
 import { acquireServer, deleteSnapshotsFrom, releaseServer } from "./worker-servers.ts";
 import type { AcquiredServer } from "./worker-servers.ts";
 
-/** The hooks of a test runner. */
+/** The hooks of a test runner: Vitest, Jest or that of Node.js. The package entries
+ *  `etagere/vitest`, `etagere/jest` and `etagere/node-test` register a server with them. */
 export interface TestHooks {
   readonly beforeAll: (run: () => Promise<void>) => unknown;
   readonly beforeEach: (run: () => Promise<void>) => unknown;

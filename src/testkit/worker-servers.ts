@@ -5,7 +5,8 @@ import type { Snapshot } from "../controls/server-snapshots.ts";
 import type { InProcessServer } from "../server/start.ts";
 import { readVersion } from "../host/version.ts";
 
-/** A server that a test file uses. */
+/** A server that a test file uses. A test runner runs files one after the other in worker processes
+ *  or threads; the files of a worker share one server, which saves the time of its start. */
 export interface AcquiredServer extends InProcessServer {
   /** Undefined if the server is for one test file. */
   readonly shared?: { readonly key: string; readonly unchanged: Snapshot };

@@ -1,7 +1,8 @@
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 
-/** Period in which a worker measures and reports its load. */
+/** Evens out the load of worker processes (`--workers`). This is the period in which a worker
+ *  measures and reports its load. */
 export const loadMilliseconds = 500;
 /** A worker with less load closes no connection: its clients would gain little by new ones. */
 const busyLoad = 0.8;

@@ -5,7 +5,8 @@ import type {
   RequestCount,
 } from "../admin/views/figures.ts";
 
-/** The sum of the figures of several processes. */
+/** The sum of the figures (counters, CPU time, memory) of several processes: `/metrics` and the
+ *  health page show a server with several workers as one. */
 export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
   const sum = (pick: (sample: FigureSample) => number): number =>
     samples.reduce((total, sample) => total + pick(sample), 0);
@@ -73,7 +74,7 @@ function mergeLatencies(samples: readonly FigureSample[]): FigureSample["latenci
   return merged;
 }
 
-/** All workers run the same release, so that their bounds are equal. */
+/** Adds two histograms. Their bounds are equal, because all workers run the same release. */
 function mergeBuckets(left: BucketSample, right: BucketSample): BucketSample {
   return {
     bounds: left.bounds,

@@ -5,7 +5,8 @@ import type { BoundAddress } from "../server/listener.ts";
 import type { Options } from "../server/options.ts";
 import type { EndpointName } from "../server/service-listener.ts";
 
-/** Last argument of the program of a worker. */
+/** The messages between the supervisor and its worker processes, over the channel of Node's `fork`.
+ *  This is the last argument of a worker's program, by which `ps` shows what the process is. */
 export const workerArgument = "--worker-process";
 
 /** The first message to a worker: with it the worker starts its server. */

@@ -17,7 +17,9 @@ import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The connections of a worker that had a request in the current period. */
+/** The connections of a worker process that had a request in the current period. If the worker is
+ *  busier than the others, it closes a part of them, so that their clients connect to others
+ *  (`workers/load-balance.ts`). */
 export class ActiveConnections {
   #current = new Set<Socket>();
   #previousCount = 0;
@@ -49,7 +51,8 @@ export class ActiveConnections {
   }
 }
 
-/** How long the figures and waiting calls of the other processes are awaited. */
+/** How long the main worker waits for the figures and waiting calls of the other processes before
+ *  it answers without them. */
 const answerMillisecondsMax = 5000;
 /** Waiting calls of a worker that the main worker gets. */
 const waitsMax = 500;

@@ -13,6 +13,9 @@ import { newMetrics } from "../server/metrics.ts";
 import { expectFreeDescriptors, processFigures } from "../host/process.ts";
 import type { EtagereServer } from "../server/start.ts";
 
+/** The supervisor is the process that the user starts with `--workers`. It serves nothing itself:
+ *  it binds the ports, starts worker processes that serve them, and replaces those that end. This
+ *  message tells workers to send no feed events. */
 const notObserved: ObserveMessage = { kind: "observe", isOn: false, reads: [] };
 
 /** Passes feed events of the workers to the main worker while it has subscribers. */

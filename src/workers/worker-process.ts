@@ -13,6 +13,7 @@ import {
   type WorkerSetup,
 } from "./messages.ts";
 
+/** How the supervisor starts a worker process, and what it passes to it. */
 interface WorkerProcessOptions {
   readonly slot: number;
   /** The path of the program. */

@@ -7,7 +7,8 @@ import type { ServedCertificate } from "./served-certificate.ts";
 /** The first byte of every TLS connection: a record of the type "handshake" (RFC 8446, 5.1). No
  *  HTTP method begins with it. */
 const handshakeByte = 22;
-/** Limit of this server for the first byte and for the handshake. */
+/** How long a connection may take for its first byte and for the TLS handshake; then it is
+ *  closed. */
 const decisionMillisecondsMax = 30_000;
 
 /** Makes an HTTP server accept HTTPS on the same port, too. Client libraries require HTTPS of an

@@ -10,7 +10,9 @@ import { promisify } from "node:util";
 import type { pki } from "node-forge";
 import { dateOf } from "../../host/world.ts";
 
-/** A server certificate is replaced at a start this long before it expires. */
+/** The certificates of `--https`: a local authority, which clients must trust, and the certificate
+ *  that it signs for the server, both in the data folder. The server's certificate is replaced this
+ *  long before it expires. */
 const renewTicks = 60n * ticksPerDay;
 /** The certificate of the authority is replaced this long before it expires. Until it expires,
  *  clients with the old one trust the server, too, because the key stays the same. */
@@ -91,7 +93,9 @@ async function currentAuthority(
   return renewed;
 }
 
-/** Of processes that start at the same time, the first to rename its folder creates it. */
+/** Creates the authority in a folder with a temporary name, which is then renamed. Of several
+ *  processes that start at the same time, the first to rename its folder wins; the others use its
+ *  authority. */
 async function createAuthority(
   options: CertificateFolder,
   folder: string,

@@ -9,6 +9,8 @@ type Certificate =
   | { readonly cert: Buffer; readonly key: Buffer }
   | { readonly pfx: Buffer; readonly passphrase: string };
 
+/** Where the certificate of the HTTPS listeners comes from: `--cert`, or the data folder with
+ *  `--https`. */
 interface CertificateOptions {
   readonly options: Options;
   /** Undefined stores everything in memory. */

@@ -31,6 +31,8 @@ import type { Telemetry } from "../server-environment.ts";
 import { sampleShare } from "./sample-share.ts";
 import { traceRequests } from "./trace-requests.ts";
 
+/** Options of `openTelemetry`, which exports traces and metrics to a receiver of OpenTelemetry
+ *  (`--otlp`). */
 interface TelemetryOptions {
   /** Base URL of the receiver, without `/v1/traces`. */
   readonly url: string;

@@ -1,5 +1,6 @@
 import type { Random } from "../../base/world.ts";
 
+/** Chooses the share of requests that are traced. Bytes of a random number: */
 const drawnBytes = 6;
 const drawnMax = 2 ** (8 * drawnBytes);
 

@@ -30,7 +30,8 @@ import type { WireRequest } from "../../http/wire.ts";
 import { formatETag } from "../../protocol/conditions.ts";
 import { leaseState } from "../../protocol/lease.ts";
 
-/** A request that changed an object or its lease. */
+/** A request that changed an object or its lease. The trace of a later request that is rejected,
+ *  for example because its ETag is outdated, links to it. */
 interface Writer {
   readonly requestId: string;
   /** The ETag value that it wrote; undefined if it deleted the object. */

@@ -4,8 +4,7 @@ import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import type { World } from "../base/world.ts";
-import type { Wait } from "../operation/work.ts";
-import type { Runtime } from "../operation/work.ts";
+import type { Wait, Runtime } from "../operation/work.ts";
 import type { SubscriptionManager } from "../events/subscription-manager.ts";
 import type { HttpService, Observer } from "../http/http-service.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
@@ -24,7 +23,7 @@ export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
  *  folder must not import the server. */
 export interface AdminContext extends World {
   /** Limit for the bodies of all requests of the process. */
-  readonly memory?: MemoryBudget;
+  readonly memory?: MemoryBudget | undefined;
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly accountManager: AccountManager;

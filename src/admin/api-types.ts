@@ -50,7 +50,7 @@ export interface Account {
 export interface Capabilities {
   /** List the containers, queues, tables or shares of the account. */
   readonly list: boolean;
-  /** Create and delete them. */
+  /** Create and delete containers, queues, tables or shares. */
   readonly manage: boolean;
   readonly read: boolean;
   readonly write: boolean;
@@ -210,7 +210,7 @@ export interface WaitsView {
   readonly cycles: readonly (readonly string[])[];
 }
 
-/** Names per service, counted up to 1,000. */
+/** The containers, queues, tables and shares of an account, counted up to 1,000 each. */
 export interface StoredView {
   readonly account: string;
   /** Absent for an account without a quota. */
@@ -355,16 +355,13 @@ export interface Refusal {
   readonly caller: Caller;
 }
 
-export interface LeaseEvent {
-  readonly at: string;
+export interface LeaseEvent extends Pick<ChangeEvent, "at" | "service" | ObjectField> {
   readonly action: string;
   readonly kind: string;
-  readonly service: string;
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
   readonly id: string;
 }
+
+type ObjectField = "account" | "container" | "path";
 
 export interface ReturnedMessage {
   readonly at: string;

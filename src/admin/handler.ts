@@ -9,8 +9,12 @@ import { refuse, sendResponse, type AdminResponse } from "./admin-response.ts";
 import { findInputError, findQueryError } from "./inputs.ts";
 import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
 import { PageFiles, servePage } from "./page/serve-page.ts";
-import { adminRequestOf, readJson } from "./request.ts";
-import type { AdminRequest, AuthenticatedRequest } from "./request.ts";
+import {
+  adminRequestOf,
+  readJson,
+  type AdminRequest,
+  type AuthenticatedRequest,
+} from "./request.ts";
 import { routeTable } from "./route-table.ts";
 import { archivePath } from "./views/archives.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";

@@ -41,7 +41,7 @@ export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-/** Accepts an absent value, too. */
+/** Returns a check that accepts an absent value, too. */
 export function optional(check: Check): Check {
   return (value) => (isMissing(value) ? undefined : check(value));
 }

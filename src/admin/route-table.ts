@@ -11,17 +11,17 @@ import { archiveRoutes } from "./views/archives.ts";
 import { Health, healthRoutes } from "./views/health.ts";
 import { HealthHistory } from "./views/health-history.ts";
 import { leaseRoutes } from "./views/leases.ts";
-import { messageRoutes } from "./views/messages.ts";
+import { messageRoute } from "./views/messages.ts";
 import { policyRoutes } from "./views/policies.ts";
-import { recordingRoutes } from "./views/recording.ts";
+import { recordingRoute } from "./views/recording.ts";
 import { snapshotRoutes } from "./views/snapshots.ts";
 import { smbRoutes } from "./views/smb.ts";
-import { stateRoutes } from "./views/states.ts";
+import { stateRoute } from "./views/states.ts";
 import { EventStreams } from "./views/event-stream.ts";
 import { subscriptionRoutes } from "./views/subscriptions.ts";
-import { storedRoutes } from "./views/stored.ts";
-import { timelineRoutes } from "./views/timeline.ts";
-import { waitRoutes } from "./views/waits.ts";
+import { storedRoute } from "./views/stored.ts";
+import { timelineRoute } from "./views/timeline.ts";
+import { waitRoute } from "./views/waits.ts";
 import { nothing, refuse, text, json, type AdminResponse } from "./admin-response.ts";
 import type { ServerInfo } from "./api-types.ts";
 import { formatIso } from "../base/dates.ts";
@@ -64,12 +64,12 @@ export function routeTable({ security, ...given }: AdminContext, auth: AdminAuth
     streams.route(),
     ...leaseRoutes,
     ...smbRoutes,
-    ...messageRoutes,
-    ...timelineRoutes(context),
-    ...recordingRoutes(context),
-    ...stateRoutes(context),
-    ...waitRoutes,
-    ...storedRoutes,
+    messageRoute,
+    timelineRoute(context),
+    recordingRoute(context),
+    stateRoute(context),
+    waitRoute,
+    storedRoute,
     ...policyRoutes,
     ...healthRoutes,
     ...(context.identity === undefined ? [] : identityRoutes(context.identity)),

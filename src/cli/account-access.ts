@@ -3,8 +3,7 @@ import type { AccountKeys } from "../account/settings.ts";
 import { formatIso } from "../base/dates.ts";
 import { accountChangeParts } from "../data/ensure-accounts.ts";
 import type { AccountRequest } from "./account-command.ts";
-import { callAdmin } from "./admin-client.ts";
-import type { ServerAddress } from "./admin-client.ts";
+import { callAdmin, type ServerAddress } from "./admin-client.ts";
 import { withLoginLink } from "./login-command.ts";
 import { withFolder } from "./with-stores.ts";
 

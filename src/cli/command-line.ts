@@ -1,5 +1,10 @@
-import { defaultLocation, flagDefaults, flags } from "../server/flags.ts";
-import type { FlagName, FlagValues } from "../server/flags.ts";
+import {
+  defaultLocation,
+  flagDefaults,
+  flags,
+  type FlagName,
+  type FlagValues,
+} from "../server/flags.ts";
 import { commands, isCommandName } from "./commands.ts";
 import type { Options } from "./command.ts";
 import { serverHelp } from "./help.ts";

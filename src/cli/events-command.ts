@@ -14,46 +14,26 @@ import { defineCommand, type Argument, type Options, type Values } from "./comma
 const accountWord: Argument = { value: "ACCOUNT", kind: "name" };
 const nameWord: Argument = { value: "NAME", kind: "name" };
 const create = ["create"] as const;
+const onCreate = <const K extends "name" | "http" | "file" | "stream" | "text">(
+  kind: K,
+  value: string,
+  help: string,
+) => ({ kind, value, actions: create, help });
 
 const eventOptions = {
-  queue: { kind: "name", value: "NAME", actions: create, help: "a queue of the account" },
-  webhook: {
-    kind: "http",
-    value: "URL",
-    actions: create,
-    help: "begins with an URL of --eventWebhooks of the server",
-  },
+  queue: onCreate("name", "NAME", "a queue of the account"),
+  webhook: onCreate("http", "URL", "begins with an URL of --eventWebhooks of the server"),
   cloudEvents: {
     kind: "switch",
     actions: create,
     help: "send CloudEvents 1.0 instead of the schema of Event Grid",
   },
-  secretFile: {
-    kind: "file",
-    value: "FILE",
-    actions: create,
-    help: "file with the secret that requests are signed with",
-  },
-  types: {
-    kind: "name",
-    value: "A,B",
-    actions: create,
-    help: "types such as Microsoft.Storage.BlobCreated, or All",
-  },
-  begins: { kind: "text", value: "TEXT", actions: create, help: "begin of the subjects" },
-  ends: { kind: "text", value: "TEXT", actions: create, help: "end of the subjects" },
-  deadLetter: {
-    kind: "name",
-    value: "NAME",
-    actions: create,
-    help: "container for events that cannot be delivered",
-  },
-  file: {
-    kind: "stream",
-    value: "FILE",
-    actions: create,
-    help: "all fields as JSON (docs/ADMIN.md), - for standard input",
-  },
+  secretFile: onCreate("file", "FILE", "file with the secret that requests are signed with"),
+  types: onCreate("name", "A,B", "types such as Microsoft.Storage.BlobCreated, or All"),
+  begins: onCreate("text", "TEXT", "begin of the subjects"),
+  ends: onCreate("text", "TEXT", "end of the subjects"),
+  deadLetter: onCreate("name", "NAME", "container for events that cannot be delivered"),
+  file: onCreate("stream", "FILE", "all fields as JSON (docs/ADMIN.md), - for standard input"),
   after: {
     kind: "name",
     value: "ID",

@@ -10,8 +10,7 @@ import { renderResponse } from "../http/render.ts";
 import { identifyTarget, locateRequest } from "../http/request/target.ts";
 import type { WireRequest, WireResponse } from "../http/wire.ts";
 import { anonymousPrincipal } from "../protocol/principal.ts";
-import { nameOf, parseFault } from "./fault-rule.ts";
-import type { FaultRule, InjectedFault } from "./fault-rule.ts";
+import { nameOf, parseFault, type FaultRule, type InjectedFault } from "./fault-rule.ts";
 
 /** An injected fault that the next matching requests will get. With `server.faults` a test makes
  *  the server fail, be slow or close connections, to check how its client retries. */
@@ -118,7 +117,7 @@ export class FaultInjector implements Faults {
     throw dropped(request);
   }
 
-  /** Ends early if the client closes the connection. */
+  /** Waits for the injected latency, or until the client closes the connection. */
   #delay(milliseconds: number, { connection }: WireRequest): Promise<void> {
     const socket = connection as Socket | undefined;
     return new Promise((resolve) => {

@@ -5,14 +5,18 @@ import {
   unknownAccounts,
   unknownPrincipals,
   withDeveloper,
+  type IdentitySettings,
 } from "../account/identity.ts";
-import type { IdentitySettings } from "../account/identity.ts";
 import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
-import { parseAccounts } from "../account/parse-settings.ts";
+import { parseAccounts, type AccountInputs } from "../account/parse-settings.ts";
 import { isObject, type SettingsResult } from "../account/object-reader.ts";
-import type { AccountInputs } from "../account/parse-settings.ts";
-import { accountsOf, developmentAccountName, isDevelopmentAlone } from "../account/settings.ts";
-import type { Accounts, AccountSettings } from "../account/settings.ts";
+import {
+  accountsOf,
+  developmentAccountName,
+  isDevelopmentAlone,
+  type Accounts,
+  type AccountSettings,
+} from "../account/settings.ts";
 import { withStoredIdentity } from "../account/stored-identity.ts";
 import { isListedWebhook } from "../account/subscription.ts";
 import type { Log } from "../base/world.ts";

@@ -1,6 +1,5 @@
-import { accounts as accountTable } from "../account/account-record.ts";
+import { accounts as accountTable, readAccount } from "../account/account-record.ts";
 import type { Accounts } from "../account/settings.ts";
-import { readAccount } from "../account/account-record.ts";
 import { adoptAccount } from "../account/subscription-changes.ts";
 import {
   readState,

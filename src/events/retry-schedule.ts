@@ -1,5 +1,9 @@
-import { eventRetries, retryPosition, type RetryRecord } from "../account/subscription.ts";
-import type { SubscriptionKey } from "../account/subscription.ts";
+import {
+  eventRetries,
+  retryPosition,
+  type RetryRecord,
+  type SubscriptionKey,
+} from "../account/subscription.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 import type { Random } from "../base/world.ts";
 import { comparePositions, type LogPosition } from "../store/logs.ts";

@@ -57,7 +57,7 @@ export interface SubscriptionStatus extends NamedSubscription {
 
 /** Fields to change. */
 interface SubscriptionPatch extends Readonly<Record<string, unknown>> {
-  /** Undefined: as it is. */
+  /** Undefined: unchanged. */
   readonly isPaused?: boolean | undefined;
 }
 

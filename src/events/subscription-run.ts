@@ -117,7 +117,7 @@ export class SubscriptionRun {
       this.#retries = await readSchedule(view, this.subscription);
       return true;
     });
-    // The manager ends the run soon.
+    // The subscription was deleted: `event-delivery.ts` stops this run soon.
     if (!isFound) return this.#nextRaise();
     this.#window = new DeliveryWindow();
     this.#tried = [];
@@ -271,7 +271,7 @@ export class SubscriptionRun {
       value: await view.get(key),
       now: view.now,
     }));
-    // Another process has delivered it.
+    // The retry is no longer stored: another process has delivered the event.
     if (found.value === undefined) return this.#retries.ended(subject);
     const record = eventRetries.codec.decode(found.value);
     const { event, attempts } = record;

@@ -38,7 +38,7 @@ export class WebhookUnreachable extends Error {
   override readonly name = "WebhookUnreachable";
 }
 
-/** Event Grid waits as long for a response. */
+/** How long a webhook may take to respond, as in Azure Event Grid. */
 const responseMillisecondsMax = 30_000;
 /** The body of a response is ignored. A longer one ends the connection. */
 const bodyBytesMax = 16 * 1024;

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { randomFillSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, uptime } from "node:os";
-import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../base/ticks.ts";
-import type { Ticks } from "../base/ticks.ts";
+import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks, type Ticks } from "../base/ticks.ts";
 import type { Clock, Log, Random, World } from "../base/world.ts";
 
 /** The clock of the system. Only this file reads time, random numbers and the environment. */

@@ -10,25 +10,17 @@ import { developmentAccountKey, isDevelopmentAlone, type Accounts } from "../acc
 import type { Log, Random } from "../base/world.ts";
 import type { Options } from "./options.ts";
 import { join } from "node:path";
-import type { AdminContext, HttpServices, ServerFacts, Sizes } from "../admin/admin-context.ts";
+import type { AdminContext, ServerFacts, Sizes } from "../admin/admin-context.ts";
 import { adminHandler } from "../admin/handler.ts";
-import {
-  TokenIssuer,
-  type IdentityContext,
-  type LocalIdentity,
-} from "../admin/identity/token-issuer.ts";
-import type { SubscriptionManager } from "../events/subscription-manager.ts";
+import type { IdentityContext, LocalIdentity } from "../admin/identity/token-issuer.ts";
 import { AccountManager } from "../account/account-changes.ts";
 import { IdentityManager } from "../account/identity-manager.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { AdminSecurity } from "../admin/security/admin-auth.ts";
-import type { HttpService, Observer } from "../http/http-service.ts";
-import type { SmbAdministration } from "../smb/administration.ts";
 import { accountChangeParts } from "../data/ensure-accounts.ts";
 import { archiveControl } from "../commands/archive/server-archives.ts";
 import type { DataStores } from "../data/data-stores.ts";
 import { packageFolder } from "../host/package-folder.ts";
-import type { RequestLimits } from "./request-limits.ts";
 import type { RunningServerOptions, StateControls } from "./running-server.ts";
 import { readVersion } from "../host/version.ts";
 import { renderEventMetrics, renderMetrics, renderStateMetrics } from "./render-metrics.ts";
@@ -70,7 +62,7 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
     onPortReplaced,
     keepAliveSeconds,
     certificate,
-    // Browsers do not trust the certificate of `--https`.
+    // Browsers do not trust the certificate of `--https`, so this machine may use HTTP, too.
     acceptsHttp: isLoopback(host),
     handler: admin.handle,
   });
@@ -102,7 +94,7 @@ async function publish(
   const { location, log } = given;
   const nothing = async (): Promise<void> => {};
   if (location === undefined || token === undefined) return nothing;
-  // For example on a full disk. The server works without it.
+  // Writing may fail, for example on a full disk. The server works without the file.
   return publishAdminAddress(location, { url: reachable(url), pid, token }).catch(
     (error: unknown) => {
       log.warn({ err: error }, "admin.json not written; etagere status needs --url");
@@ -142,22 +134,18 @@ function newAdminToken(random: Random): string {
   return Buffer.from(random.bytes(tokenBytes)).toString("hex");
 }
 
-interface AdminParts extends Pick<RequestLimits, "memory"> {
+type SharedPart = "memory" | "httpServices" | "dfs" | "observer" | "smb" | "ready";
+
+interface AdminParts extends Pick<AdminContext, SharedPart | "subscriptions"> {
   readonly given: RunningServerOptions;
   readonly stores: DataStores;
-  readonly httpServices: HttpServices;
-  readonly dfs: HttpService | undefined;
-  readonly observer: Observer;
-  readonly smb: SmbAdministration | undefined;
   /** Keys and secrets of the local token service. */
   readonly local: LocalIdentity;
   /** Figures of all processes of the server. */
   readonly sample: () => Promise<FigureSample>;
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls" | "clients">;
-  readonly ready: () => Promise<void>;
   readonly reset: () => Promise<void>;
   readonly controls: StateControls;
-  readonly subscriptions: SubscriptionManager;
   /** Authenticates programs that can read the data folder; undefined without a data folder. */
   readonly localToken: string | undefined;
 }
@@ -183,16 +171,16 @@ function identityContextOf({ given, local, addresses, stores }: AdminParts): Ide
   const address = (): string => reachable(addresses().adminUrl);
   const isSecure = options.https || options.cert !== undefined;
   const secureAddress = () => (isSecure ? address().replace(/^http:/, "https:") : undefined);
-  const issuer = new TokenIssuer({ identity: local, clock, random, address });
   const identity = () => accounts.identity();
   const places = { address, secureAddress, authorityFile: trusted };
   const manager = new IdentityManager({ store: stores.store, random }, accounts);
   const refresh = () => accounts.refresh();
-  return { identity, refresh, manager, local, issuer, clock, log, ...places };
+  return { identity, refresh, manager, local, clock, random, log, ...places };
 }
 
 function adminContextOf(parts: AdminParts): AdminContext {
-  const { given, stores, httpServices, dfs, observer, smb, addresses } = parts;
+  const { given, stores, addresses } = parts;
+  const { memory, httpServices, dfs, observer, smb, ready, subscriptions } = parts;
   const { clock, random, log, accounts, options, location } = given;
   const version = readVersion();
   const { store, content } = stores;
@@ -207,10 +195,10 @@ function adminContextOf(parts: AdminParts): AdminContext {
     clock,
     random,
     log,
-    memory: parts.memory,
+    memory,
     accounts,
     accountManager: new AccountManager(accountChangeParts(store, random), accounts),
-    subscriptions: parts.subscriptions,
+    subscriptions,
     httpServices,
     dfs,
     observer,
@@ -222,7 +210,7 @@ function adminContextOf(parts: AdminParts): AdminContext {
     facts,
     figures: { sample: parts.sample },
     sizes: () => sizesOf(location),
-    ready: parts.ready,
+    ready,
     metrics: () => allMetrics(parts, facts()),
     reset: options.enableReset ? parts.reset : undefined,
     snapshots: parts.controls.snapshots,

@@ -43,7 +43,7 @@ function syslogMessage(line: string, time: string): string {
  *  machine is an error. */
 function datagrams(at: Receiver, format: (line: string) => string): AuditTarget {
   const socket = createSocket(at.host.includes(":") ? "udp6" : "udp4");
-  // Reported by the callback of the next `send`.
+  // The callback of the next `send` reports it. Without a listener it would end the process.
   socket.on("error", () => {});
   socket.unref();
   const sendOne = (line: string): Promise<void> =>

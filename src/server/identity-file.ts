@@ -29,7 +29,7 @@ const assertionNameUnits = 32;
 /** A key signs for this long, and is published for a day longer than its last token is valid. */
 const keyLifeSeconds = 30 * 24 * 3600;
 const keyOverlapSeconds = 24 * 3600;
-/** Between two reads of the file for unknown keys. */
+/** Time between two reads of the file because a token names a key that is not known. */
 const rereadPause: Ticks = 5n * ticksPerSecond;
 const issuerForm = /\/([0-9a-f-]{36})\/v2\.0$/;
 

@@ -142,7 +142,8 @@ interface OpenConnections {
   readonly streams: ReadonlySet<Socket & ConnectionInternals>;
 }
 
-/** Must be called before `acceptTls`, which calls the listeners of `connection` with streams. */
+/** Collects the open connections of a server. Must be called before `acceptTls`, which calls the
+ *  listeners of `connection` again, with the TLS stream in a connection. */
 function openConnections(
   server: Server,
   streamEvent: "connection" | "secureConnection",
@@ -257,7 +258,7 @@ export function refuseMalformed(error: Error, socket: Socket & ConnectionInterna
     socket.destroy();
     return;
   }
-  // Also if the headers are too long: the service does not use 431.
+  // 400 also if the headers are too long: Azure does not use 431.
   const status = isLate ? "408 Request Timeout" : "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

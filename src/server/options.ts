@@ -9,8 +9,7 @@ import { isAddressRange, type SourceRanges } from "../http/source/source-policy.
 import { masterKeySource } from "../host/master-key.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import type { InitInput } from "../commands/init/init-input.ts";
-import { flagDefaults, flags, isFlagName } from "./flags.ts";
-import type { FlagName, FlagValues } from "./flags.ts";
+import { flagDefaults, flags, isFlagName, type FlagName, type FlagValues } from "./flags.ts";
 
 /** The options of `start()`, the function that runs a server inside a program: the flags of the
  *  command line by the same names, and options that only programs have. */

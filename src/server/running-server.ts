@@ -294,7 +294,8 @@ export class RunningServer {
 
   async reload(): Promise<void> {
     await this.reloadSettings();
-    // The login link of the start may have been used, or no login was required then.
+    // The link that was printed at the start may have been used, or has no token because no login
+    // was required then.
     this.#given.announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
 

@@ -185,7 +185,7 @@ export async function openServer(
   }
 }
 
-/** Loads the SDK only if it is used. */
+/** Opens the export of traces and metrics; loads the SDK of OpenTelemetry only with `--otlp`. */
 async function telemetryOf(
   { otlp }: Options,
   environment: Pick<ServerEnvironment, "clock" | "random" | "log">,

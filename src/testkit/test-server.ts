@@ -1,8 +1,12 @@
 import type { StartOptions } from "../server/options.ts";
 import type { Snapshot } from "../controls/server-snapshots.ts";
 import type { EtagereServer } from "../server/start.ts";
-import { acquireServer, deleteSnapshotsFrom, releaseServer } from "./worker-servers.ts";
-import type { AcquiredServer } from "./worker-servers.ts";
+import {
+  acquireServer,
+  deleteSnapshotsFrom,
+  releaseServer,
+  type AcquiredServer,
+} from "./worker-servers.ts";
 
 /** The hooks of a test runner: Vitest, Jest or that of Node.js. The package entries
  *  `etagere/vitest`, `etagere/jest` and `etagere/node-test` register a server with them. */

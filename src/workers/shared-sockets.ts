@@ -63,7 +63,7 @@ export class SharedSockets {
     return this.#handles;
   }
 
-  /** A port is then open only as long as a worker listens on it. */
+  /** Closes the sockets of this process. A port is then open as long as a worker listens on it. */
   close(): void {
     for (const handle of this.#handles.values()) handle.close();
     this.#handles.clear();

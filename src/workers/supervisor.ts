@@ -357,16 +357,11 @@ class Supervisor {
   }
 }
 
-type WorkerEnvironment = Pick<
-  SupervisorOptions,
-  "workerCount" | "workerProgram" | "clock" | "log" | "announce" | "onGivenUp"
->;
-
 /** Starts a server with several worker processes. Rejects with `StartRefused` if a worker does not
  *  start. */
 export async function startWorkers(
   options: Options,
-  environment: WorkerEnvironment,
+  environment: Omit<SupervisorOptions, "options">,
 ): Promise<Pick<EtagereServer, "stop" | "reload">> {
   expectFreeDescriptors();
   const supervisor = await Supervisor.start({ ...environment, options });

@@ -196,7 +196,7 @@ function kindOf(
   watched: WatchedObjects | undefined,
 ): FeedEvent["kind"] | undefined {
   if (rejections.has(status)) return "refused";
-  if (status === 403) return isOfRoleCaller(context.principal) ? "refused" : undefined;
+  if (status === 403) return roleCallerOf(context.principal) ? "refused" : undefined;
   if (status >= 300) return undefined;
   if (operation?.effect === "writes") return operation.lease === "action" ? "lease" : "change";
   const isWatched = watched?.isEmpty === false;
@@ -204,8 +204,9 @@ function kindOf(
   return isRead ? "read" : undefined;
 }
 
-function isOfRoleCaller(principal: Principal | undefined): boolean {
-  return principal !== undefined && isRoleCaller(principal);
+/** The caller, if roles decide what it may do; undefined for a caller with an account key. */
+function roleCallerOf(principal: Principal | undefined) {
+  return principal !== undefined && isRoleCaller(principal) ? principal : undefined;
 }
 
 function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched }: FeedSink): void {
@@ -233,24 +234,19 @@ function emitEvent(observed: ObservedRequest, one: EventSource, { emit, watched 
     status,
     etag: outcome?.kind === "reply" ? outcome.etag : undefined,
     principal: principal?.kind ?? "anonymous",
-    objectId: principal !== undefined && isRoleCaller(principal) ? principal.objectId : undefined,
+    objectId: roleCallerOf(principal)?.objectId,
     address: request.remoteAddress,
     agent: request.headers["user-agent"],
-    refused: kind === "refused" ? refusalOf(one, missingOf(observed, one)) : undefined,
+    refused: kind === "refused" ? refusalOf(observed, one) : undefined,
     lease: kind === "lease" && call !== undefined ? leaseOf(call, reply.headers) : undefined,
   });
 }
 
 const noResource: SignedName = {};
 
-function missingOf({ http }: ObservedRequest, { context, status }: EventSource) {
-  return status === 403 ? missingActions(http, context) : undefined;
-}
-
-function refusalOf(
-  { context: { request }, call, outcome, fault }: EventSource,
-  missing: ActionNeed | undefined,
-): FeedRefusal {
+function refusalOf({ http }: ObservedRequest, one: EventSource): FeedRefusal {
+  const { context, call, outcome, fault } = one;
+  const missing = one.status === 403 ? missingActions(http, context) : undefined;
   const refusal = outcome === undefined || outcome.kind === "reply" ? undefined : outcome.rejection;
   const action = call?.operation.lease === "action" ? actionOf(call) : undefined;
   const unmet = refusal?.failedCondition;
@@ -259,7 +255,7 @@ function refusalOf(
     rule: missing === undefined ? (refusal?.rule ?? "request") : "role",
     now: refusal?.now,
     unmet,
-    asked: unmet === undefined ? undefined : conditionValue(request, unmet),
+    asked: unmet === undefined ? undefined : conditionValue(context.request, unmet),
     etag: refusal?.target?.etag,
     lease: refusal?.target?.lease,
     given: call?.leaseId ?? idIn(action),

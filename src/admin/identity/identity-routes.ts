@@ -12,6 +12,7 @@ import {
   assertionOf,
   audienceOf,
   issuerAt,
+  issueToken,
   publishedKeys,
   tokenLifeSeconds,
   type IdentityContext,
@@ -156,7 +157,7 @@ function refuseHost({ headers }: AdminRequest): AdminResponse | undefined {
 }
 
 async function answerToken(
-  { issuer }: IdentityContext,
+  context: IdentityContext,
   principal: PrincipalSettings | undefined,
   { query }: AdminRequest,
 ): Promise<AdminResponse> {
@@ -172,7 +173,7 @@ async function answerToken(
   if (audience === undefined) {
     return oauthError(400, "invalid_resource", "resource must be https://storage.azure.com");
   }
-  const { accessToken, expiresOn } = await issuer.issue(principal, audience);
+  const { accessToken, expiresOn } = await issueToken(context, principal, audience);
   return json({
     access_token: accessToken,
     client_id: principal.clientId,
@@ -215,7 +216,7 @@ async function answerClient(
     return oauthError(400, "invalid_scope", "scope must be https://storage.azure.com/.default");
   }
   const base = request.secure ? context.secureAddress() : undefined;
-  const { accessToken } = await context.issuer.issue(principal, audience, base);
+  const { accessToken } = await issueToken(context, principal, audience, base);
   const lasting = { expires_in: tokenLifeSeconds, ext_expires_in: tokenLifeSeconds };
   return json({ token_type: "Bearer", ...lasting, access_token: accessToken });
 }

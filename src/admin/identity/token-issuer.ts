@@ -17,51 +17,37 @@ export interface IssuedToken {
   readonly expiresOn: number;
 }
 
-interface TokenIssuerOptions {
-  readonly identity: LocalIdentity;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The address of the admin listener. */
-  readonly address: () => string;
-}
-
-/** Signs tokens of local principals for Azure Storage, RS256. */
-export class TokenIssuer {
-  readonly #options: TokenIssuerOptions;
-
-  constructor(options: TokenIssuerOptions) {
-    this.#options = options;
-  }
-
-  /** `base` is the address at which the client found the token service; undefined: that of the
-   *  admin listener. */
-  async issue(principal: PrincipalSettings, audience: string, base?: string): Promise<IssuedToken> {
-    const { identity, clock, random, address } = this.#options;
-    const { SignJWT, importJWK } = await import("jose");
-    const data = await identity.loadForSigning();
-    const [newest] = data.keys;
-    if (newest === undefined) throw new Error("the token service has no key");
-    const now = Number((clock.wall() - unixEpochTicks) / ticksPerSecond);
-    const { objectId, clientId, groups } = principal;
-    const claims = {
-      aud: audience,
-      iss: issuerAt(base ?? address(), data.tenantId),
-      iat: now,
-      nbf: now,
-      exp: now + tokenLifeSeconds,
-      appid: clientId,
-      ...(groups.length > 0 && { groups }),
-      oid: objectId,
-      sub: objectId,
-      tid: data.tenantId,
-      uti: newGuid(random),
-      ver: "1.0",
-    };
-    const accessToken = await new SignJWT(claims)
-      .setProtectedHeader({ typ: "JWT", alg: "RS256", kid: newest.id })
-      .sign(await importJWK(newest.privateKey, "RS256"));
-    return { accessToken, expiresOn: claims.exp };
-  }
+/** Signs an access token of a local principal for Azure Storage, with RS256. `base` is the address
+ *  at which the client found the token service; undefined: that of the admin listener. */
+export async function issueToken(
+  { local, clock, random, address }: IdentityContext,
+  { objectId, clientId, groups }: PrincipalSettings,
+  audience: string,
+  base = address(),
+): Promise<IssuedToken> {
+  const { SignJWT, importJWK } = await import("jose");
+  const data = await local.loadForSigning();
+  const [newest] = data.keys;
+  if (newest === undefined) throw new Error("the token service has no key");
+  const now = Number((clock.wall() - unixEpochTicks) / ticksPerSecond);
+  const claims = {
+    aud: audience,
+    iss: issuerAt(base, data.tenantId),
+    iat: now,
+    nbf: now,
+    exp: now + tokenLifeSeconds,
+    appid: clientId,
+    ...(groups.length > 0 && { groups }),
+    oid: objectId,
+    sub: objectId,
+    tid: data.tenantId,
+    uti: newGuid(random),
+    ver: "1.0",
+  };
+  const accessToken = await new SignJWT(claims)
+    .setProtectedHeader({ typ: "JWT", alg: "RS256", kid: newest.id })
+    .sign(await importJWK(newest.privateKey, "RS256"));
+  return { accessToken, expiresOn: claims.exp };
 }
 
 /** The client assertion that a workload of a principal sends instead of its secret: the content of
@@ -139,8 +125,8 @@ export interface IdentityContext {
   /** Changes stored principals and role assignments. */
   readonly manager: IdentityManager;
   readonly local: LocalIdentity;
-  readonly issuer: TokenIssuer;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   /** The address of the admin listener. */
   readonly address: () => string;

@@ -8,7 +8,7 @@ import { oauthMode } from "../../http/request/target.ts";
 import type { BearerPrincipal } from "../../protocol/principal.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { HttpServices } from "../admin-context.ts";
-import type { IdentityContext, IssuedToken } from "../identity/token-issuer.ts";
+import { issueToken, type IdentityContext, type IssuedToken } from "../identity/token-issuer.ts";
 import type { PrincipalGrant } from "./grant.ts";
 import { isSameSecret } from "./admin-auth.ts";
 
@@ -157,6 +157,6 @@ export class PrincipalLogin {
     if (identity === undefined || principal === undefined) {
       throw new Error(`no local principal ${objectId}`);
     }
-    return identity.issuer.issue(principal, audience);
+    return issueToken(identity, principal, audience);
   }
 }

@@ -30,9 +30,13 @@ const query: Checks = {
   limit: optional(wholeNumberText({ min: 1, max: pageMax })),
 };
 
-export const messageRoutes: readonly Route[] = [
-  { method: "GET", path: "/admin/v1/messages", access: "principal", query, answer: list },
-];
+export const messageRoute: Route = {
+  method: "GET",
+  path: "/admin/v1/messages",
+  access: "principal",
+  query,
+  answer: list,
+};
 
 async function list(request: CheckedRequest): Promise<AdminResponse> {
   const { context, grant, sees } = request;

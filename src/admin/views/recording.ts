@@ -42,7 +42,7 @@ export interface RecordedEvent extends TimelineEntry {
   readonly id?: string;
   /** The duration of an acquired lease; -1 if it has no end. */
   readonly durationSeconds?: number;
-  /** Of a break: until the lease ends. */
+  /** Until a lease that was broken ends. */
   readonly secondsLeft?: number;
 }
 
@@ -68,16 +68,14 @@ const spansMax = 2000;
 
 /** The requests, leases, handles and waits of the last seconds, of all objects or of one, which the
  *  explorer saves to a file and opens again; without contents and keys. */
-export function recordingRoutes({ httpServices }: ViewContext): readonly Route[] {
+export function recordingRoute({ httpServices }: ViewContext): Route {
   const named = Object.entries(objectChecks(httpServices));
   const query = {
     seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
     // Without an object the recording is about all of them.
     ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
   };
-  return [
-    { method: "GET", path: "/admin/v1/recording", access: "principal", query, answer: record },
-  ];
+  return { method: "GET", path: "/admin/v1/recording", access: "principal", query, answer: record };
 }
 
 /** The object whose recording is requested; for a message the queue, and the id of the message. */
@@ -86,7 +84,7 @@ interface Wanted {
   readonly message?: string | undefined;
 }
 
-/** For `seconds`, which the route checks itself. */
+/** Accepts the parameter `seconds`, which the route has checked already. */
 const anything: Check = () => undefined;
 
 function wantedOf(request: CheckedRequest): Wanted | { readonly refusal: AdminResponse } {
@@ -170,7 +168,7 @@ function leaseClients(feed: Feed): ReadonlyMap<string, string> {
   return clients;
 }
 
-/** A client as lanes of a timeline name it. */
+/** The name of a client in a timeline: its address, and its program if it is known. */
 function clientOf({ address, agent }: FeedEvent): string {
   const program = agent?.split(/[ /]/, 1)[0] ?? "";
   return program === "" ? address : `${address} ${program}`;

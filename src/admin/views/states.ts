@@ -18,11 +18,10 @@ import { etagOf } from "../feed/render-feed-event.ts";
 import { pageChecks, answerPage, type Page } from "./pages.ts";
 
 /** The stored states of a blob, newest first and page by page: List Blobs has the oldest first. */
-export function stateRoutes({ httpServices }: ViewContext): readonly Route[] {
+export function stateRoute({ httpServices }: ViewContext): Route {
   const query = { ...objectChecks(httpServices), ...pageChecks };
-  return [
-    { method: "GET", path: "/admin/v1/states", access: "principal", query, answer: listStates },
-  ];
+  const path = "/admin/v1/states";
+  return { method: "GET", path, access: "principal", query, answer: listStates };
 }
 
 async function listStates(request: CheckedRequest): Promise<AdminResponse> {

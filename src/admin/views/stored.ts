@@ -31,15 +31,13 @@ const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
 };
 
 /** How many containers, queues, tables and shares an account has, and what it uses of its quota. */
-export const storedRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/admin/v1/stored",
-    access: "principal",
-    query: { account: textCheck },
-    answer: count,
-  },
-];
+export const storedRoute: Route = {
+  method: "GET",
+  path: "/admin/v1/stored",
+  access: "principal",
+  query: { account: textCheck },
+  answer: count,
+};
 
 async function count(request: CheckedRequest): Promise<AdminResponse> {
   const { context, query, accounts: known, sees } = request;

@@ -14,11 +14,10 @@ const entriesMax = 1000;
 
 /** The route that returns what has happened to one object: its stored states, such as versions and
  *  snapshots, and the requests on it that the request feed still has in memory. */
-export function timelineRoutes({ httpServices }: ViewContext): readonly Route[] {
+export function timelineRoute({ httpServices }: ViewContext): Route {
   const query = objectChecks(httpServices);
-  return [
-    { method: "GET", path: "/admin/v1/timeline", access: "principal", query, answer: timeline },
-  ];
+  const path = "/admin/v1/timeline";
+  return { method: "GET", path, access: "principal", query, answer: timeline };
 }
 
 async function timeline(request: CheckedRequest): Promise<AdminResponse> {

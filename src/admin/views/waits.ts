@@ -21,9 +21,12 @@ const leaseWaitTicks = 60n * ticksPerSecond;
 const waitsMax = 500;
 
 /** Clients that wait: for SMB locks, for breaks of caching grants, and for leases. */
-export const waitRoutes: readonly Route[] = [
-  { method: "GET", path: "/admin/v1/waits", access: "principal", answer: list },
-];
+export const waitRoute: Route = {
+  method: "GET",
+  path: "/admin/v1/waits",
+  access: "principal",
+  answer: list,
+};
 
 async function list({ context, sees }: CheckedRequest): Promise<AdminResponse> {
   const now = context.clock.wall();
@@ -62,7 +65,7 @@ function cyclesOf(waits: readonly Wait[]): readonly (readonly string[])[] {
   return findCycles(edges);
 }
 
-/** One client that waits for another, for the history. */
+/** A client that waits for another, as the timelines of objects record it. */
 export interface WaitFact extends Spanned, Omit<Wait, "waiter" | "holders" | "since" | "seconds"> {
   readonly waiter: string;
   readonly operation: string;

@@ -134,7 +134,8 @@ function unwrapped(stored: Uint8Array, master: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Another key than the one that wraps the data keys of a store. */
+/** The key with which the key of an archive is encrypted. It is derived from the master key, so
+ *  that it differs from the one with which a store encrypts its data keys. */
 function wrappingKey(master: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), "etagere archives", 32));
 }

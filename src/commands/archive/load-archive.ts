@@ -43,7 +43,7 @@ function idMap(random: Random): (id: bigint) => bigint {
     if (id < 0n || id > idMax) throw invalid(`${id} is not an id`);
     bytes.writeBigUInt64BE(id);
     const digest = createHash("sha256").update(salt).update(bytes).digest();
-    // One bit less than 64, as `newId` has.
+    // 63 bits, as in the ids that `newId` makes.
     last = { id, mapped: digest.readBigUInt64BE(0) >> 1n };
     return last.mapped;
   };

@@ -15,7 +15,7 @@ import { invalid } from "./frame-reader.ts";
  *  the load can refer to them. */
 export interface ReceivedPiece {
   readonly piece: ContentPiece;
-  /** Undefined for a hole. */
+  /** Undefined for a hole, a range without bytes. */
   readonly received: ReceivedBody | undefined;
 }
 

@@ -1,5 +1,11 @@
-import { blobs, blocks, containers, deletedContainers, generations } from "../../blob/records.ts";
-import { uploads } from "../../blob/records.ts";
+import {
+  blobs,
+  blocks,
+  containers,
+  deletedContainers,
+  generations,
+  uploads,
+} from "../../blob/records.ts";
 import type { KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable, Table } from "../../encoding/table.ts";
 import * as file from "../../file/records.ts";

@@ -1,6 +1,11 @@
 import type { Random } from "../../base/world.ts";
-import { blobs, generations } from "../../blob/records.ts";
-import type { BlobKey, BlobRecord, ContainerRecord } from "../../blob/records.ts";
+import {
+  blobs,
+  generations,
+  type BlobKey,
+  type BlobRecord,
+  type ContainerRecord,
+} from "../../blob/records.ts";
 import { createParents, hasFolderMark, withFolderMark } from "../../blob/tree/create-parents.ts";
 import { findPath, splitPath } from "../../blob/tree/find-path.ts";
 import type { ContentPlan } from "../../content/content-ref.ts";

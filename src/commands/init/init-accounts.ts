@@ -36,7 +36,7 @@ export function parseInitAccount(
     const problem = `no account of this server has this name; ${known}; "create" creates one`;
     return reader.refuse(account, problem);
   }
-  // Reports a value that is no object.
+  // `map` adds a problem if the value is no object.
   const input = Object.fromEntries(reader.map(create).map(([key, { value }]) => [key, value]));
   if (existing === undefined) return { name, field: create.path, input };
   const { hierarchicalNamespace } = input as AccountInput;

@@ -94,7 +94,7 @@ function openSpans(
   const spanProcessors = [new BatchSpanProcessor(exporter)];
   const sampler = new AlwaysOnSampler();
   const roots = new BasicTracerProvider({ resource, spanProcessors, sampler });
-  // Its sampler is that of the variables.
+  // Without a sampler the SDK uses the one that the variable OTEL_TRACES_SAMPLER names.
   const others = new BasicTracerProvider({ resource, spanProcessors });
   const name = environmentVariable("OTEL_TRACES_SAMPLER") ?? "";
   const tracer = traceRequests(

@@ -77,9 +77,9 @@ class LastWriters {
 interface Sampling {
   /** Whether a request without a valid `traceparent` is sampled. */
   readonly isRootSampled: () => boolean;
-  /** Traces such requests if they are sampled: it samples all. */
+  /** Traces requests without a `traceparent` for which `isRootSampled` is true. */
   readonly roots: Tracer;
-  /** Decides about the others. */
+  /** Traces requests with a `traceparent`, if the sampler of the SDK chooses them. */
   readonly others: Tracer;
   /** Whether a request is not sampled if its `traceparent` says that it is not. */
   readonly isParentBased: boolean;
@@ -138,7 +138,7 @@ function mayHaveChanged({ context, parts, reply }: ObservedRequest): boolean {
 /** Version 00 of the W3C trace context. Later versions begin with the same fields. */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
-/** Undefined without a valid one. */
+/** The span of the client that a `traceparent` header names; undefined if it is not valid. */
 function parentOf(text: string | undefined): SpanContext | undefined {
   if (text === undefined) return undefined;
   const [, version, traceId = "", spanId = "", flags = "", more] = traceparentForm.exec(text) ?? [];

@@ -19,6 +19,10 @@ import type { BlobAddress, ContainerScope } from "./resources.ts";
 import { retentionDays } from "./shared/overwrite.ts";
 import type { HttpHeaders } from "../protocol/metadata.ts";
 
+/** The events of changes to blobs, for subscriptions and the change feed: which event an operation
+ *  causes, and what the event says. Written to the event log of the account in the transaction of
+ *  the change. */
+
 /** The type of the event that each operation causes. The keys are Azure's names of the operations
  *  (`api` of an event). */
 const eventTypes = {

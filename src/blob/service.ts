@@ -11,6 +11,9 @@ import { operations } from "./operations.ts";
 import { identify, signedName, resources, type BlobAddress } from "./resources.ts";
 import { identifyPage } from "./website/get-page.ts";
 
+/** The declaration of the Blob service for `data/services.ts`, with its own reclaim jobs, and the
+ *  rule that tells requests of the Blob API from those of the Data Lake API. */
+
 /** Most records that one step of a reclaim job reads, so that its transaction stays short. */
 const scannedMax = 500;
 

@@ -28,6 +28,9 @@ import {
   type UploadLookup,
 } from "./read-blocks.ts";
 
+/** Put Block List: makes uploaded blocks the content of a blob. Clients upload large blobs as
+ *  blocks, in parallel and with retries, and commit them with this request. */
+
 /** An entry of the body of Put Block List: the id of a block, and the list to find it in. */
 interface BlockListEntry {
   readonly from: "Committed" | "Uncommitted" | "Latest";

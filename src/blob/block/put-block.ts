@@ -30,6 +30,10 @@ import { invalidQuery, missingQuery } from "../../protocol/faults.ts";
 import type { Param } from "../../protocol/params.ts";
 import { blobChange } from "../blob-policy.ts";
 
+/** Put Block, with the bytes in the request or at a URL: stores an uncommitted block, which Put
+ *  Block List can make a part of the blob. Append Data of the Data Lake API stores large appends in
+ *  the same way. */
+
 const blockIdUnitsMax = Math.ceil(blockIdBytesMax / 3) * 4;
 
 /** Whether the text is base64 of at most 64 bytes, as block ids must be. */

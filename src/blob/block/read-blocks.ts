@@ -4,6 +4,10 @@ import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { blocks, uploadEnds, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 
+/** Reads the blocks of a blob: uncommitted ones from the table `blocks`, committed ones from the
+ *  slices of the content. Put Block List, Get Block List and the flush of the Data Lake API use
+ *  it. */
+
 /** What was found of the upload of a blob. An upload has the uncommitted blocks or appended data,
  *  until they are committed or expire a week after the last one. */
 export interface UploadLookup {

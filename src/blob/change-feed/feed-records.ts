@@ -12,6 +12,10 @@ import {
 import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 
+/** The change feed of an account (`$blobchangefeed`): names, JSON and Avro format of its blobs, as
+ *  Azure's libraries read them, and the state of writing it. `feed-writer.ts` writes the blobs.
+ *  learn.microsoft.com/azure/storage/blobs/storage-blob-change-feed */
+
 /** How far the change feed of an account is written. The transaction that writes events to the
  *  blobs of the feed also writes this record, so that each event is in the feed exactly once. */
 export interface FeedState {

@@ -40,6 +40,9 @@ import {
   type FeedState,
 } from "./feed-records.ts";
 
+/** Writes the events of accounts with a change feed to blobs of the container `$blobchangefeed`,
+ *  which clients read as a log of all changes. Called by `FeedTask` (`run-feed.ts`). */
+
 /** Most events of the log that one transaction writes to the feed: a few milliseconds of work. */
 const stepEventsMax = 500;
 /** Once a chunk has this length, the next events begin another chunk. */
@@ -75,9 +78,8 @@ interface Batch {
  *  feed. */
 type FeedChange = (blobsOfFeed: FeedBlobs, state: FeedState) => Promise<FeedState>;
 
-/** Writes the events of accounts with a change feed to the container `$blobchangefeed`, called by
- *  `FeedTask`. Several processes may do so at the same time: the transaction that adds events to a
- *  chunk also moves the cursor, so each event is in the feed once. */
+/** Several processes may write a feed at the same time: the transaction that adds events to a chunk
+ *  also moves the cursor, so each event is in the feed once. */
 export class FeedWriter {
   readonly #runtime: Runtime;
 

@@ -6,6 +6,9 @@ import type { Runtime } from "../../operation/work.ts";
 import type { Store } from "../../store/store.ts";
 import { FeedWriter } from "./feed-writer.ts";
 
+/** The background task that writes the change feeds of all accounts with `FeedWriter`.
+ *  `data/data-stores.ts` starts it. */
+
 interface FeedTaskOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
@@ -23,8 +26,6 @@ const idleMilliseconds = 15_000;
 const pauseFactor = 4;
 const pauseMillisecondsMin = 1;
 
-/** The background task that writes the change feeds of all accounts with `FeedWriter`.
- *  `data/data-stores.ts` starts it. */
 export class FeedTask {
   readonly #options: FeedTaskOptions;
   readonly #writer: FeedWriter;

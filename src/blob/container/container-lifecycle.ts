@@ -20,6 +20,9 @@ import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 import { parseGuid } from "../../protocol/guid.ts";
 import { checkLease } from "../../protocol/lease.ts";
 
+/** Operations that create, delete, restore and rename containers. All change only the record of the
+ *  container: blobs are keyed by its id. */
+
 const defaultScopeHeader = "x-ms-default-encryption-scope";
 
 const defaultEncryptionScope: Param<string | undefined> = {

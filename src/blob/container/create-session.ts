@@ -9,14 +9,16 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import { every } from "../../protocol/roles/role.ts";
 import { operation } from "../resources.ts";
 
+/** Create Session: short-lived keys for clients with a bearer token, which then sign their requests
+ *  instead of sending the token each time. */
+
 const requestBytesMax = 64 * 1024;
 /** As documented: a session lasts five minutes. */
 const sessionSeconds = 300n;
 /** The only type of sessions: requests are signed with the key of the session. */
 const authenticationType = "HMAC";
 
-/** Creates short-lived credentials for reading a container. A client with a bearer token then signs
- *  its requests instead of sending the token each time.
+/** Creates credentials for reading a container, valid for five minutes.
  *  learn.microsoft.com/rest/api/storageservices/create-session */
 export const createSession = operation({
   name: "Create Session",

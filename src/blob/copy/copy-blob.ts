@@ -35,8 +35,10 @@ import { checkLocalSource, loadLocalSource, type SourceRequirements } from "./lo
 import { parseGuid } from "../../protocol/guid.ts";
 import { query, required } from "../../protocol/params.ts";
 
-/** Copies a blob. A copy within this service shares the content of the source and is complete with
- *  the response. Any other copy continues as a transfer job after the response.
+/** Copy Blob and Abort Copy Blob. A copy within this service shares the content of its source; the
+ *  bytes of any other copy are fetched after the response (`transfer.ts`). */
+
+/** Copies a blob or a file of this or another account.
  *  learn.microsoft.com/rest/api/storageservices/copy-blob */
 export const copyBlob = operation({
   ...blobCreation,

@@ -2,6 +2,8 @@ import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import { textElement } from "../../encoding/xml-writer.ts";
 import type { BlobRecord } from "../records.ts";
 
+/** What responses to reads and listings say of the last copy to a blob. */
+
 export const copyHeaderNames = [
   "x-ms-copy-id",
   "x-ms-copy-source",

@@ -15,6 +15,9 @@ import { copiedBlob } from "./copied-blob.ts";
 import { sourceConditions } from "../../operation/common-params.ts";
 import { checkLocalSource, loadLocalSource } from "./local-source.ts";
 
+/** Incremental Copy Blob: copies a snapshot of a page blob, as backups of disks do again and again.
+ *  The copies share their content with the source. */
+
 /** Incremental Copy Blob has no headers for a scope or key: the default scope of the container
  *  applies. */
 const noEncryption = { clientKey: undefined, scope: undefined };

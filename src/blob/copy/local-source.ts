@@ -8,6 +8,10 @@ import type { RecordView } from "../../operation/view.ts";
 import type { BlobRecord } from "../records.ts";
 import { resources } from "../resources.ts";
 
+/** Copy sources that are stored in this service: loaded and checked in the transaction of the copy,
+ *  so that the copy has exactly one state of the source. Copy Blob and Incremental Copy Blob use
+ *  it. */
+
 /** Loads a copy source that is stored in this service; a fault if it does not exist or the caller
  *  may not read it. Undefined if the source is elsewhere or there is none. */
 export async function loadLocalSource(

@@ -7,6 +7,9 @@ import { serverEvents } from "../events.ts";
 import { isPageBlobLength } from "../page/put-page.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
+/** Ends asynchronous copies (Copy Blob): `operation/transfer.ts` calls the handler when bytes of
+ *  the source have arrived, or when fetching them has failed. */
+
 /** The target of a background copy, and the state of that copy. */
 interface PendingCopy {
   readonly key: BlobKey;
@@ -32,8 +35,7 @@ async function findPendingCopy(
  *  bytes, but its body had another length. */
 const notPages = '400 BadRequest "The source is no page blob."';
 
-/** How the runner of transfer jobs (`operation/`) stores the fetched bytes of an asynchronous blob
- *  copy in its target. */
+/** Stores the bytes that a transfer job has fetched in the target of the copy. */
 export const blobCopy: TransferHandler = {
   content: async (view, job) => (await findPendingCopy(view, job))?.record.content,
   progress: async (view, job, copiedBytes) => {

@@ -5,6 +5,9 @@ import { faultMessage, type Fault, type FaultCode } from "../../protocol/faults.
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { HeaderGroup, Reply } from "../../operation/reply.ts";
 
+/** How the Data Lake API differs from the Blob API in HTTP: methods, fault codes, JSON. `http/`
+ *  translates requests and faults by it. */
+
 const overrideHeader = "x-http-method-override";
 
 /** Returns the method that selects the operation. Hadoop sends most PATCH requests as PUT with this
@@ -97,8 +100,6 @@ function renderFault(fault: Fault, { requestId, wallNow }: RequestInfo): Rendere
   return { headers, type: jsonType, text, reason: faultMessage(fault), bare: false };
 }
 
-/** How the Data Lake API differs from the Blob API in methods and faults. `http/` translates
- *  requests and faults by it. */
 export const dialect: Dialect = {
   method,
   etagHeaders: (etag) => ({ ETag: formatETag(etag), "Last-Modified": formatHttpDate(etag) }),

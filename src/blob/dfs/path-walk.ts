@@ -4,6 +4,9 @@ import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../tre
 import type { RecordView } from "../../operation/view.ts";
 import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
 
+/** Reads whole trees of paths for List Paths, Delete Path and Set Access Control Recursive, on top
+ *  of `blob/tree/walk.ts`. */
+
 /** A path that a walk has visited. */
 export interface WalkedPath {
   readonly path: string;

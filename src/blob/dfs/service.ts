@@ -24,6 +24,9 @@ import { renamePath } from "./names/rename-path.ts";
 import { setAccessControlRecursive } from "./access/set-access-recursive.ts";
 import { setPathProperties } from "./write/set-path-properties.ts";
 
+/** The Data Lake API (`dfs`): a second API to the containers and blobs of the blob service, which
+ *  calls them filesystems and paths. `data/services.ts` lists it beside the other services. */
+
 /** Finds what a URL path of the Data Lake API addresses: `/` is the account,
  *  `/filesystem?resource=filesystem` a filesystem, `/filesystem/path` a path and `/filesystem/` the
  *  root directory, whose path is empty. Slashes at both ends of a path are ignored. For a listing,
@@ -85,7 +88,6 @@ const dfsOperations: readonly Operation[] = [
   deleteAnyPath,
 ];
 
-/** The Data Lake API: a second API to the containers and blobs of the blob service. */
 export const dfsService: Service = {
   ...blobService,
   api: "dfs",

@@ -25,6 +25,9 @@ import {
   type EntryOptions,
 } from "./blob-entry.ts";
 
+/** List Blobs in Apache Arrow format: the entries of `list-blobs.ts`, as columns instead of XML,
+ *  which newer clients request. */
+
 /** Names and types of the columns that the official clients expect. Some clients fail on an unknown
  *  name, on times that are not in seconds, and on any other spelling of `blobprefix`. */
 export const blobColumns = {

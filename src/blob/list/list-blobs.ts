@@ -33,6 +33,9 @@ import { listTree } from "../tree/list-tree.ts";
 import type { RecordView, Scanned } from "../../operation/view.ts";
 import { blobs, isExpired, type BlobRecord } from "../records.ts";
 
+/** List Blobs in XML. The parameters and the selection of entries are also those of the Arrow
+ *  format (`list-blobs-arrow.ts`). */
+
 const include = wordSet(
   "include",
   "snapshots",

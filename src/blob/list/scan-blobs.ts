@@ -8,6 +8,10 @@ import { blobs, generations, isExpired, uploads, type BlobRecord } from "../reco
 import { generationsOf, isRestorable } from "../shared/overwrite.ts";
 import { successor } from "../../encoding/keys.ts";
 
+/** Reads one page of a listing of blobs: merges current blobs, their generations and uncommitted
+ *  blobs, which are in three tables, in the order of names. `list-blobs.ts` lists flat accounts
+ *  with it, `blob/tree/list-tree.ts` single directories. */
+
 /** Which entries of a container a listing contains. */
 export interface Selection {
   readonly container: bigint;

@@ -18,6 +18,9 @@ import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.t
 import { decodePercent } from "../../protocol/names.ts";
 import { readRange } from "../read/get-blob.ts";
 
+/** Get Page Ranges: which pages of a page blob have data, or differ from an earlier snapshot.
+ *  Backups of disks read only those. */
+
 /** A range of a response: pages with data (`page`) or, in a diff, cleared pages (`clear`). */
 interface PageRange extends Span {
   readonly kind: "page" | "clear";

@@ -13,6 +13,9 @@ import {
 } from "./protection.ts";
 import { blobRead } from "../blob-policy.ts";
 
+/** Operations on the immutability policy and the legal hold of a blob, which forbid changing and
+ *  deleting it. */
+
 /** What the declarations of operations on policies and legal holds have in common. */
 const protectionChange = {
   permission: { letters: "i", resourceType: "o" },

@@ -1,3 +1,6 @@
+/** LIKE of the SQL of Query Blob Contents. Patterns come from clients, and some would take
+ *  exponential time as a regular expression, which would block the server. */
+
 /** A parsed LIKE pattern: `_` is any character, `%` any text. */
 export interface LikePattern {
   /** The parts of the pattern between its `%`; a pattern without `%` has one segment. */

@@ -15,6 +15,9 @@ import {
 } from "./evaluate.ts";
 import { parseLike } from "./like-pattern.ts";
 
+/** Parses the SQL of Query Blob Contents into a syntax tree (`evaluate.ts`): a tokenizer and a
+ *  recursive-descent parser. `query-blob.ts` calls it while it parses the request body. */
+
 /** A token of the query. Names in double quotes are case-sensitive. */
 type SqlToken =
   | { readonly kind: "word"; readonly text: string; readonly upper: string }

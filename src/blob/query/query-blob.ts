@@ -10,6 +10,9 @@ import { encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
 import { runQuery } from "./run-query.ts";
 
+/** Query Blob Contents: the declaration, and the parser of the request body with query and formats.
+ *  `run-query.ts` runs the query while the response is sent. */
+
 const queryBytesMax = 512 * 1024;
 const separatorUnitsMax = 16;
 

@@ -9,6 +9,8 @@ import {
 } from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";
 
+/** Reads records of CSV and other delimited text for `run-query.ts`, chunk by chunk. */
+
 const longRecordUnits = 64 * 1024;
 const charactersPerUnit = 1024;
 /** Cost of an empty record in units of event-loop time: it yields no result, but finding it takes

@@ -7,6 +7,8 @@ import {
   type InputRecord,
 } from "./records.ts";
 
+/** Reads JSON records for `run-query.ts`, chunk by chunk: a blob may be larger than the memory. */
+
 /** Reads consecutive JSON objects and arrays, separated by whitespace, commas or nothing. A
  *  top-level array is read element by element, so that it is never in memory as a whole. */
 export async function* readJson(

@@ -31,6 +31,9 @@ import {
 import type { QueryRequest } from "./query-blob.ts";
 import { numberOf, type SqlValue } from "./values.ts";
 
+/** Runs a query over the records of a blob and writes the results, as a transform of the response
+ *  body: `query-blob.ts` passes it to the reply. */
+
 /** Computes aggregates record by record, in constant memory. */
 class Aggregation {
   readonly #accumulators: readonly Accumulator[];

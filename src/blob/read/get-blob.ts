@@ -17,6 +17,9 @@ import { fail, ok } from "../../protocol/result.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import type { Version } from "../../protocol/versions.ts";
 
+/** Get Blob, Get Blob Properties and Get Blob Metadata. The Data Lake API wraps them
+ *  (`blob/dfs/read/read-path.ts`). */
+
 /** Returns the headers of a blob.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-properties */
 export const getBlobProperties = operation({

@@ -2,6 +2,9 @@ import { noETag } from "../../operation/operation.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
+/** Blob Batch: up to 256 deletions or changes of tier in one request. `http/batch` parses and runs
+ *  the parts. */
+
 /** Limit of the service for the request body. */
 const batchBytesMax = 4 * 1024 * 1024;
 

@@ -22,6 +22,9 @@ import { blockBlobTier } from "../tier/rehydration.ts";
 import type { Features } from "../../protocol/features.ts";
 import type { HttpHeaders } from "../../protocol/metadata.ts";
 
+/** What operations that create, replace or write blobs share: content headers, checksums,
+ *  encryption, and the record of a new blob. */
+
 const md5Bytes = 16;
 
 /** The content headers of a blob, in `x-ms-blob-content-type` and similar headers. */
@@ -176,9 +179,6 @@ export function compareKeys(
   const same = Buffer.compare(stored, given) === 0;
   return same ? ok(undefined) : fail("BlobCustomerSpecifiedEncryptionMismatch");
 }
-
-/** What the operations that create or replace a blob have in common: parameters, encryption,
- *  response headers and the new record. Put Blob, Put Block List, copies and Create Path use it. */
 
 /** `x-ms-tags: name=value&…` of an operation that creates a blob; undefined without tags. */
 export const tagsHeader: Param<Tags | undefined> = {

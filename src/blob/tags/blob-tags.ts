@@ -8,6 +8,9 @@ import { checkTags, type Tags } from "../../protocol/tags.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { blobRead } from "../blob-policy.ts";
 
+/** Get Blob Tags and Set Blob Tags. Tags are indexed, so that `find-blobs.ts` finds blobs by
+ *  them. */
+
 /** learn.microsoft.com/rest/api/storageservices/get-blob-tags */
 export const getBlobTags = operation({
   name: "Get Blob Tags",

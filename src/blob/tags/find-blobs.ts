@@ -13,6 +13,9 @@ import { containers } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { searchTags, type SearchPage, type TaggedBlob } from "./search-tags.ts";
 
+/** Find Blobs by Tags, in an account or in one container: parameters and XML. `search-tags.ts`
+ *  searches. */
+
 /** The parsed filter and its text, which the response repeats. */
 interface TagQuery extends TagSearch {
   readonly text: string;

@@ -22,6 +22,9 @@ import { joinPath, pathOfDirectory } from "../tree/find-path.ts";
 import { mayListAll } from "../tree/list-access.ts";
 import { findBlob } from "../shared/overwrite.ts";
 
+/** Searches blobs by tags in the tag indexes: the entries of several tags are merged like sorted
+ *  lists, so that a search reads little more than it finds. */
+
 /** A search for blobs by their tags, as `find-blobs.ts` requests it. */
 interface Search {
   readonly account: bigint;

@@ -7,6 +7,9 @@ import { putAddressed } from "../shared/overwrite.ts";
 import { anyTier, archive, beginRehydration, pageTiers, type Tier } from "./rehydration.ts";
 import type { Version } from "../../protocol/versions.ts";
 
+/** Set Blob Tier: changes the access tier, by which Azure charges for a blob. A blob in the tier
+ *  Archive cannot be read until it is rehydrated. */
+
 const tierHeader = "x-ms-access-tier";
 /** The first version with the tier Cold. */
 const coldSince: Version = "2021-12-02";

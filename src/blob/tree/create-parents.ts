@@ -10,6 +10,9 @@ import type { BlobPolicy } from "../blob-policy.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
 
+/** Directories of hierarchical accounts as records, and what every operation that creates a path
+ *  does besides: it creates missing parents, and completes owner, group and access control list. */
+
 /** Name of the metadata pair `hdi_isfolder: true`, by which clients of the Blob API recognise a
  *  directory. */
 const folderMark = "hdi_isfolder";

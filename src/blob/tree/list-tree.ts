@@ -5,6 +5,9 @@ import type { AclCaller } from "../../protocol/posix-access.ts";
 import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/scan-blobs.ts";
 import { mayEnter, mayList } from "./list-access.ts";
 
+/** List Blobs on hierarchical accounts: the same selection as `blob/list/scan-blobs.ts`, in the
+ *  order of the tree of directories. */
+
 interface TreeEntry {
   readonly name: string;
   // The id of the entry if it is a directory; undefined for a file.

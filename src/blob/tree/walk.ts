@@ -1,6 +1,10 @@
 import { blobNameUnitsMax, listedPathUnitsMax } from "../../protocol/names.ts";
 import { joinPath } from "./find-path.ts";
 
+/** Visits the entries of a tree of directories in order, in pages that can be continued. Listings
+ *  of both APIs, deletions and recursive changes use it, each with its own way to read a
+ *  directory. */
+
 export interface WalkEntry {
   readonly name: string;
   /** The id of the entry if it is a directory; undefined otherwise. */

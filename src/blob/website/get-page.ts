@@ -5,6 +5,8 @@ import { operation, type BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/create-blob.ts";
 import { websiteContainer } from "./page-candidates.ts";
 
+/** The static website of an account: serves blobs of the container `$web` to browsers. */
+
 const range: Param<ByteRange | undefined> = {
   sources: ["Range"],
   parse: (reader) => ok(parseReadRange(reader.header("range") ?? "")),

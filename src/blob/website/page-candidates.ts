@@ -1,5 +1,8 @@
 import type { StaticWebsite } from "../../account/service-properties.ts";
 
+/** Which blob answers a request to the static website. `blob/resources.ts` tries the candidates in
+ *  order. */
+
 export const websiteContainer = "$web";
 
 interface PageCandidate {

@@ -21,6 +21,9 @@ import {
   type OverwriteContext,
 } from "../shared/overwrite.ts";
 
+/** Delete Blob in its three forms: a blob or snapshot, an earlier version, and the final removal of
+ *  what is soft-deleted. */
+
 /** What Delete Blob reads besides the target; nothing of it is read for one snapshot. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;

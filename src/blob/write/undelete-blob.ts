@@ -17,6 +17,9 @@ import { noETag } from "../../operation/operation.ts";
 import { blobChange } from "../blob-policy.ts";
 import { decodePercent } from "../../protocol/names.ts";
 
+/** Undelete Blob: restores what soft delete has kept. On a flat account a blob with its snapshots,
+ *  on a hierarchical one a single deleted path. */
+
 const sourceHeader = "x-ms-undelete-source";
 const sourceForm = /^([^?]*)\?deletionid=(\d+)$/i;
 

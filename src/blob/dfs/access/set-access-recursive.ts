@@ -23,6 +23,9 @@ import { walkPaths, type WalkedPage, type WalkedPath } from "../path-walk.ts";
 import { accessOf, resourceType } from "../../tree/find-path.ts";
 import { blobRead } from "../../blob-policy.ts";
 
+/** Set Access Control Recursive: changes the access control lists of a directory and of everything
+ *  below it. */
+
 /** Most paths that one request changes; the continuation token lets the client change the rest. */
 const recordsMax = 2000;
 

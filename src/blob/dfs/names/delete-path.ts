@@ -33,6 +33,10 @@ import type { PosixAccess } from "../../../protocol/posix-acl.ts";
 import { walkPaths, type WalkedPath } from "../path-walk.ts";
 import { blobChange } from "../../blob-policy.ts";
 
+/** Delete Path: deletes a file, or a directory with everything in it. Three cases: a tree in one
+ *  commit, a tree in portions if access control lists must be checked for many paths, and flat
+ *  accounts in portions (`flat-directory.ts`). */
+
 /** Limits of this server for one delete request of a caller whom access control lists limit: each
  *  path must be checked. */
 interface TreeLimits {

@@ -17,6 +17,9 @@ import type { DependentParent } from "../../shared/prefixes.ts";
 import { hasFolderMark, prefixDirectory } from "../../tree/create-parents.ts";
 import { isLiveSnapshot, preserveDeleted } from "../../write/delete-blob.ts";
 
+/** Directories of flat accounts for Delete Path and Rename Path. There a directory is only a common
+ *  prefix of blob names, so each of its blobs must be deleted or moved, in portions. */
+
 /** A blob of a flat account whose name is below a directory, which is a prefix of its name. */
 export interface FlatEntry {
   readonly key: BlobKey;

@@ -44,6 +44,10 @@ import { checkBlobName } from "../../../protocol/names.ts";
 import { checkEntry, keepParent, readEntries, type FlatEntry } from "./flat-directory.ts";
 import { blobChange } from "../../blob-policy.ts";
 
+/** Rename Path: moves a file or directory. On a hierarchical account it changes one key, whatever
+ *  is below the directory; on a flat account it moves each blob, in portions. Hadoop commits its
+ *  output with renames. */
+
 const sourceConditions: Param<Conditions> = {
   sources: [
     "x-ms-source-if-match",

@@ -20,6 +20,9 @@ import { maxResults, upn } from "../params.ts";
 import { walkPaths } from "../path-walk.ts";
 import { hasFolderMark } from "../../tree/create-parents.ts";
 
+/** List Paths: the entries of a directory, or everything below it, on hierarchical and flat
+ *  accounts. */
+
 /** Lists the file itself if the listed path is a file: Hadoop lists a file to get its status. */
 function listFile(record: BlobRecord, path: string): PathPage {
   return { paths: [{ path, record, isDirectory: false }], next: undefined };

@@ -45,6 +45,10 @@ import { openUpload, touchIntervalTicks } from "../../block/put-block.ts";
 import { findUpload, type UploadLookup } from "../../block/read-blocks.ts";
 import { blobChange } from "../../blob-policy.ts";
 
+/** Append Data, the upload of the Data Lake API: data is stored as an upload until Flush Data makes
+ *  it content (`commit-appended.ts`), or at once with `flush=true`. Small appends are kept together
+ *  in one record, because Hadoop sends many. */
+
 /** The part of the decision context of Append Data that an append uses. */
 interface Append {
   readonly scope: { readonly key: BlobKey };

@@ -44,6 +44,8 @@ import {
 } from "../params.ts";
 import { accessOfNew, ownershipNeed } from "../access/access-control.ts";
 
+/** Create File and Create Directory of the Data Lake API, on hierarchical and flat accounts. */
+
 const params = {
   properties: newProperties,
   headers: contentHeaders,

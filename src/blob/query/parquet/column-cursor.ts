@@ -22,6 +22,8 @@ import {
   type ThriftStruct,
 } from "./metadata.ts";
 
+/** Reads one column of a Parquet file page by page, for `read-parquet.ts`. */
+
 /** The header of a page of a Parquet column: a dictionary, or values. */
 interface PageHeader {
   readonly kind: "dictionary" | "data" | "data-2" | "other";

@@ -4,6 +4,8 @@ import type { FieldValue } from "../records.ts";
 import { ParquetError, type RawValue } from "./page-values.ts";
 import type { Column } from "./metadata.ts";
 
+/** From the stored form of Parquet values to the values of queries, for `column-cursor.ts`. */
+
 /** Converts a stored Parquet value to the one that a query sees. A timestamp is in ticks; a whole
  *  number that is too large to be exact is a text; bytes are text, or Base64 if they are not
  *  UTF-8. */

@@ -2,6 +2,8 @@ import * as zlib from "node:zlib";
 import type { LoopShare } from "../../../base/loop-share.ts";
 import { ParquetBytes, ParquetError } from "./page-values.ts";
 
+/** Decompression of Parquet pages, for `column-cursor.ts`. */
+
 /** Names of the compression codecs in the order of their numbers in the Parquet format. */
 const codecs = [
   "uncompressed",

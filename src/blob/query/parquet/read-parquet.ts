@@ -3,13 +3,16 @@ import { ParquetError } from "./page-values.ts";
 import { ColumnCursor, type RangeFile } from "./column-cursor.ts";
 import { readMetadata, type Column, type ParquetMetadata, type RowGroup } from "./metadata.ts";
 
+/** Reads Parquet files for Query Blob Contents: only the columns that a query names, by ranges of
+ *  the blob, so that a query needs memory for a page of each column, not for the file. */
+
 /** Limit of this server for the metadata, which is parsed at once. */
 const metadataBytesMax = 2 * 1024 * 1024;
 /** Limit of this server for the pages and dictionaries that a query holds in memory: one page of
  *  each column that it needs. */
 const heldBytesMax = 64 * 1024 * 1024;
 
-/** Reads the rows of a Parquet file, only the columns with these names; undefined: all columns.
+/** Reads the rows, only the columns with these names; undefined: all columns.
  *  parquet.apache.org/docs/file-format/ */
 export async function* readParquet(
   file: RangeFile,

@@ -57,7 +57,7 @@ export type AccountChangeResult =
 
 export interface AccountChange {
   readonly name: string;
-  /** Undefined if the account is not stored any more. */
+  /** The account as it is stored after the change; undefined if it was deleted. */
   readonly stored: StoredAccount | undefined;
   /** Revisions of all stored accounts before and after the change. */
   readonly before: bigint | undefined;

@@ -69,7 +69,7 @@ export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
 
 /** As `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
 export function keepDeletion(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
-  return kept(key, { until: reservedUntil(features, now), deletedAt: now });
+  return reservation(key, { until: reservedUntil(features, now), deletedAt: now });
 }
 
 /** Whether a container of this name was deleted so recently that deleting it again succeeds. */
@@ -84,15 +84,15 @@ export function isRecentlyDeleted(view: RecordView, key: DeletedName): Awaitable
  *  if the account does not set them. */
 export function reserveName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   const until = reservedUntil(features, now);
-  return until === now ? [] : kept(key, { until });
+  return until === now ? [] : reservation(key, { until });
 }
 
 function reservedUntil({ deletedNameSeconds = 0 }: Features, now: Ticks): Ticks {
   return now + ticksFromSeconds(deletedNameSeconds);
 }
 
-/** Stores the record, and the job that removes it when it is due. */
-function kept(key: DeletedName, record: DeletedNameRecord): readonly Effect[] {
+/** Returns the effects that store the record, and the job that removes it when it is due. */
+function reservation(key: DeletedName, record: DeletedNameRecord): readonly Effect[] {
   return [put(deletedNames, key, record), ...periodJob(deletedNames, key, record)];
 }
 

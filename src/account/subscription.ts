@@ -60,7 +60,8 @@ export interface WebhookDestination {
   readonly type: "webhook";
   readonly url: string;
   readonly schema: EventSchema;
-  /** The key of the signature of each request; undefined: requests are not signed. */
+  /** The key with which each request to the webhook is signed; undefined: requests are not
+   *  signed. */
   readonly secret?: string | undefined;
 }
 

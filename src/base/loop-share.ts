@@ -27,17 +27,17 @@ const ticksPerIterationMax = 4n * ticksPerMillisecond;
 /** Creates the share of one server; all its requests use the same one. */
 export function newLoopShare(clock: Pick<Clock, "nextIteration" | "monotonic">): LoopShare {
   let spent = 0;
-  let isTurnDue = false;
+  let isRequested = false;
   let startedAt: Ticks = 0n;
   /** The requests that wait for an iteration with room, in FIFO order. */
   const waiting: (() => void)[] = [];
 
-  const startTurn = (): void => {
-    if (isTurnDue) return;
-    isTurnDue = true;
+  const requestIteration = (): void => {
+    if (isRequested) return;
+    isRequested = true;
     startedAt = clock.monotonic();
     clock.nextIteration(() => {
-      isTurnDue = false;
+      isRequested = false;
       spent = 0;
       resumeNext();
     });
@@ -51,7 +51,7 @@ export function newLoopShare(clock: Pick<Clock, "nextIteration" | "monotonic">):
   const resumeNext = (): void => {
     const resume = waiting.shift();
     if (resume === undefined) return;
-    startTurn();
+    requestIteration();
     resume();
     // Called after the microtasks of the resumed caller, when its step has been counted.
     queueMicrotask(() =>
@@ -64,7 +64,7 @@ export function newLoopShare(clock: Pick<Clock, "nextIteration" | "monotonic">):
   return {
     spend: (units) => {
       spent += units;
-      startTurn();
+      requestIteration();
       if (hasRoom()) return undefined;
       return new Promise((resolve) => waiting.push(resolve));
     },

@@ -10,7 +10,8 @@ export const ticksPerDay = 86_400n * ticksPerSecond;
 export const unixEpochTicks = 621_355_968_000_000_000n;
 /** 1601-01-01: the start of Windows file times, and the earliest time of the service. */
 export const fileTimeStart = 504_911_232_000_000_000n;
-/** The last tick of the year 9999, beyond which no date can be written. */
+/** The last tick of the year 9999: no later date can be written in the formats of Azure. Stored as
+ *  the time of what never ends. */
 export const ticksMax = 3_155_378_975_999_999_999n;
 
 /** Drops the fraction of a second, for comparisons with HTTP dates, which have whole seconds. */

@@ -1,5 +1,6 @@
-/** Reads numbers and bytes in order. Throws at the end of the bytes, and for numbers that are too
- *  long. Fixed-length numbers are little-endian unless their name says otherwise. */
+/** Reads numbers and bytes in order: of Parquet files (`blob/query`) and of stored content nodes
+ *  (`content/tree`). Throws at the end of the bytes, and for numbers that are too long.
+ *  Fixed-length numbers are little-endian unless their name says otherwise. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
@@ -79,7 +80,7 @@ export class ByteReader {
     return this.fail("a number is too long");
   }
 
-  /** A signed number in the zigzag encoding of Avro and Thrift: its lowest bit is the sign. */
+  /** A signed number in zigzag encoding, as Parquet has it: the lowest bit is the sign. */
   zigzag(): bigint {
     const coded = this.varbigint();
     return (coded >> 1n) ^ -(coded & 1n);

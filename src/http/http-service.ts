@@ -108,7 +108,7 @@ export function tracedService(http: HttpService, span: Span): HttpService {
   return {
     ...http,
     runtime: tracedRuntime(http.runtime, span),
-    // Requests that the request consists of, such as the parts of a batch.
+    // Parts of a batch are requests of their own; their spans are parts of the span of the batch.
     tracer: {
       begin: ({ method }) => span.begin(method),
       complete: (part, observed) => tracer?.complete(part, observed),

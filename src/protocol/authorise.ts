@@ -115,13 +115,13 @@ export function authoriseWithRecord(
 /** Whether the principal may replace an existing blob or file: a SAS with `c` but without `w` may
  *  only create. */
 export function mayOverwrite(principal: Principal): boolean {
-  return mayBeyond(principal, "w");
+  return hasFurtherPermission(principal, "w");
 }
 
 /** Whether the principal may read or set tags in an operation on the blob itself: a SAS needs `t`,
  *  and public access does not include tags. */
 export function mayUseTags(principal: Principal): boolean {
-  return mayBeyond(principal, "t");
+  return hasFurtherPermission(principal, "t");
 }
 
 /** Whether a SAS, with its stored access policy, has a permission in addition to that of the
@@ -132,11 +132,11 @@ export function sasPermits(
   { policies, wallNow }: Pick<RecordAccess, "policies" | "wallNow">,
 ): boolean {
   const resolved = resolvePolicy(principal, policies, wallNow);
-  return resolved.ok && mayBeyond(resolved.value, letter);
+  return resolved.ok && hasFurtherPermission(resolved.value, letter);
 }
 
 /** Whether the principal has a permission in addition to that of the operation. */
-function mayBeyond(principal: Principal, letter: string): boolean {
+function hasFurtherPermission(principal: Principal, letter: string): boolean {
   switch (principal.kind) {
     case "key":
     case "bearer":

@@ -125,7 +125,8 @@ export interface WriteCheck {
   /** Fault code of a failed condition instead of ConditionNotMet: Copy Blob has
    *  TargetConditionNotMet, and SourceConditionNotMet for its source. */
   readonly failedCode?: FaultCode;
-  /** Fault code of some copies for an If-Match value that cannot be an ETag. */
+  /** The fault code of some copies for an If-Match value that cannot be an ETag; undefined:
+   *  `failedCode`, as for most operations. */
   readonly notAnETagCode?: FaultCode;
   /** Fault code of Append Block for an If-Match value outside the range of ETags. */
   readonly outOfRangeCode?: FaultCode;

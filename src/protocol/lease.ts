@@ -274,7 +274,7 @@ export type LeaseAction =
 interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;
-  /** The id of a new lease if the request proposes none. */
+  /** The random id of a new lease; used if the request proposes none. */
   readonly freshId: string;
 }
 
@@ -399,14 +399,14 @@ export function leaseReply<T extends { readonly lease?: Lease | undefined }>({
   const applied = applyLeaseAction(target.lease, action, { kind, now, freshId: newGuid() });
   if (!applied.ok) return applied satisfies Failure;
   const { lease, leaseTimeSeconds } = applied.value;
-  const tellsId = action.action !== "break" && action.action !== "release";
+  const returnsId = action.action !== "break" && action.action !== "release";
   // Recorded from Azure: the release of a share lease returns a lease time of 0.
   const timeOfRelease = action.action === "release" && kind === "share" ? "0" : undefined;
   return {
     status: statuses[action.action],
     put: { ...target, lease },
     headers: {
-      "x-ms-lease-id": tellsId ? lease?.id : undefined,
+      "x-ms-lease-id": returnsId ? lease?.id : undefined,
       "x-ms-lease-time": leaseTimeSeconds === undefined ? timeOfRelease : String(leaseTimeSeconds),
     },
   };

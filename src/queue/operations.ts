@@ -20,8 +20,9 @@ import {
   listQueues,
 } from "./queue/queues.ts";
 
-/** All operations of the Queue service. The order matters only between routes with equally many
- *  requirements: the first that matches is used. */
+/** All operations of the Queue service; `service.ts` passes them to `http`, which compiles their
+ *  routes. The order matters only between routes with equally many requirements: the first that
+ *  matches is used. */
 export const operations: readonly Operation[] = [
   ...declareServiceProperties("queue"),
   declareUserDelegationKey("queue", { since: "2026-02-06" }),

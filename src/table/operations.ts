@@ -22,8 +22,9 @@ import {
   setTableAcl,
 } from "./tables/tables.ts";
 
-/** All operations of the Table service. The order matters only between routes with equally many
- *  requirements: the first that matches is used. */
+/** All operations of the Table service; `service.ts` passes them to `http`, which compiles their
+ *  routes. The order matters only between routes with equally many requirements: the first that
+ *  matches is used. */
 export const operations: readonly Operation[] = [
   ...declareServiceProperties("table"),
   declareUserDelegationKey("table", { since: "2026-02-06" }),

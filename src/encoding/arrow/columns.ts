@@ -20,7 +20,7 @@ export type ColumnKind = keyof CellKinds;
 /** Columns by name, in the order of the stream. */
 export type Columns = Readonly<Record<string, ColumnKind>>;
 
-/** A row; undefined cells are null. */
+/** The type of a row: a cell for each column by name. An undefined cell is null. */
 export type Row<C extends Columns> = {
   readonly [N in keyof C]?: CellKinds[C[N]] | undefined;
 };

@@ -68,7 +68,8 @@ export function arrowBatch(rows: number, columns: readonly ColumnBytes[]): Uint8
   return Buffer.concat([frame(batchMessage({ rows, nodes, buffers, bodyBytes })), ...body]);
 }
 
-/** Prepends the continuation marker and the length: 8 bytes, which keeps the alignment. */
+/** Prepends to a message its continuation marker and length, as the format of streams requires: 8
+ *  bytes, which keeps the alignment. */
 function frame(message: FlatTable): Uint8Array {
   const bytes = writeFlatBuffer(message);
   const framed = new Uint8Array(alignment + bytes.length);

@@ -24,7 +24,6 @@ import {
  *  that a request with too many gets the fault of the Table service and not that of the parser. */
 const partsMax = 1000;
 
-/** Runs a table transaction: one change set, or a single query. */
 export async function runTransaction(
   http: HttpService,
   batch: SelectedRequest,

@@ -239,7 +239,7 @@ export class UnsentResponses {
 }
 
 interface Bucket {
-  /** Requests that are admitted at once; a fraction between refills. */
+  /** Number of requests that would be admitted now. It grows with time, so it may be a fraction. */
   tokens: number;
   refilledAt: Ticks;
 }

@@ -19,7 +19,7 @@ import {
 import type { WireRequest } from "../wire.ts";
 import {
   fetchedPropertiesOf,
-  ask,
+  requestSource,
   type SourceReader,
   type SourceRequest,
   type SourceResponse,
@@ -70,10 +70,10 @@ export async function fetchSource(
     headers["x-ms-source-content-crc64"],
   );
   if (!expected.ok) return expected;
-  const response = await ask(read, outgoing.value);
+  const response = await requestSource(read, outgoing.value);
   try {
     requireClient(outgoing.value.signal);
-    const usable = judge(response, body, outgoing.value, version);
+    const usable = checkResponse(response, body, outgoing.value, version);
     if (!usable.ok) return usable;
     const md5 = body.md5Always || needsMd5(expected.value, version);
     const received = await receive(content, response, body.lengthMax(version), {
@@ -122,7 +122,7 @@ function sourceRequest(
 
 /** Checks that a source can be read, without its bytes: for a request that fails in any case, but
  *  with the fault of the source if there is one. */
-async function judgeSource(
+async function checkSourceOnly(
   read: SourceReader,
   request: WireRequest,
   body: SourceBody,
@@ -130,13 +130,13 @@ async function judgeSource(
 ): Promise<Result<void>> {
   const outgoing = sourceRequest(request, body, version);
   if (!outgoing.ok) return outgoing;
-  const response = await ask(read, outgoing.value);
+  const response = await requestSource(read, outgoing.value);
   response.close();
   requireClient(outgoing.value.signal);
-  return judge(response, body, outgoing.value, version);
+  return checkResponse(response, body, outgoing.value, version);
 }
 
-function judge(
+function checkResponse(
   response: SourceResponse,
   body: SourceBody,
   outgoing: SourceRequest,
@@ -218,7 +218,7 @@ async function readSourceTags(
   const url = new URL(outgoing.url);
   url.search += `${url.search === "" ? "?" : "&"}comp=tags`;
   const { range: _range, ...kept } = outgoing.headers;
-  const response = await ask(read, { ...outgoing, url, headers: kept });
+  const response = await requestSource(read, { ...outgoing, url, headers: kept });
   try {
     return response.status === 200 ? parseTags(await collect(response.body)) : undefined;
   } finally {
@@ -254,7 +254,7 @@ function hasChecksum({ headers }: WireRequest): boolean {
 
 /** Whether the target was rejected by an `If-None-Match: *` that the operation checks only after
  *  its source. */
-function isLast({ operation, conditions }: Call, outcome: Outcome): boolean {
+function isCheckedLast({ operation, conditions }: Call, outcome: Outcome): boolean {
   const isAny = conditions.ifNoneMatch === "*" && operation.ifNoneMatchAny === "last";
   if (!isAny || outcome.kind !== "fault") return false;
   return outcome.fault.detail?.failedCondition === "If-None-Match";
@@ -271,9 +271,9 @@ export async function receiveSource(
   // Recorded from Azure: the fault of a wrong source checksum takes precedence over faults of the
   // target.
   if (rejection !== undefined && !hasChecksum(request)) {
-    if (!isLast(call, rejection)) return { call, outcome: rejection };
-    const judged = await judgeSource(sources.read, request, body, call.version);
-    return judged.ok ? { call, outcome: rejection } : judged;
+    if (!isCheckedLast(call, rejection)) return { call, outcome: rejection };
+    const checked = await checkSourceOnly(sources.read, request, body, call.version);
+    return checked.ok ? { call, outcome: rejection } : checked;
   }
   if (!mayHold(request, streamedBytesMax)) return serverBusy;
   const content = await encryptingContent(runtime, call);

@@ -17,8 +17,8 @@ import type { SourcePolicy } from "./source-policy.ts";
 /** A source that sends no byte for this long counts as unreachable. */
 const idleMilliseconds = 30_000;
 
-/** Reads copy sources over the network. Redirects are not followed, because they could lead to a
- *  blocked address. */
+/** Returns the reader of sources on other servers. Redirects are not followed, because they could
+ *  lead to a blocked address. */
 export function remoteSources(policy: SourcePolicy): SourceReader {
   return (request) =>
     new Promise((settle, refuse) => {

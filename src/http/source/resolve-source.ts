@@ -14,7 +14,7 @@ import type { HttpService } from "../http-service.ts";
 import { authenticate, isAccount, locate, verifyToken, type Location } from "../request/target.ts";
 import type { WireRequest } from "../wire.ts";
 import { wireRequestOf } from "./open-sources.ts";
-import { fetchedPropertiesOf, ask, type SourceRequest } from "./source-reader.ts";
+import { fetchedPropertiesOf, requestSource, type SourceRequest } from "./source-reader.ts";
 import {
   parseSourcePath,
   parseSourceUrl,
@@ -56,7 +56,7 @@ export async function resolveSource(
   const outgoing = { ...sourceRequestOf(request, use), service };
   const { signal, remoteAddress, secure } = outgoing;
   if (service === http.service.name) return ownSource(http, outgoing, context);
-  const response = await ask(sources.read, outgoing);
+  const response = await requestSource(sources.read, outgoing);
   response.close();
   requireClient(signal);
   const { status, reason, failure } = response;

@@ -67,7 +67,10 @@ export class SourceUnreachable extends Error {
 }
 
 /** Reads a source; converts `SourceUnreachable` into a response with its status. */
-export async function ask(read: SourceReader, request: SourceRequest): Promise<SourceResponse> {
+export async function requestSource(
+  read: SourceReader,
+  request: SourceRequest,
+): Promise<SourceResponse> {
   try {
     return await read(request);
   } catch (error) {

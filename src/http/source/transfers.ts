@@ -39,7 +39,7 @@ const attemptsMax = 3;
 const pollMilliseconds = 5000;
 /** The progress is stored each time that this many bytes were copied. */
 const progressBytes = 16 * 1024 * 1024;
-/** Limit of the length of a source: that of the largest blob. */
+/** Longest source: the length of the largest blob, 200 TiB. */
 const transferBytesMax = 200 * 1024 ** 4;
 const sourceFailed = '"Copy failed when reading the source."';
 

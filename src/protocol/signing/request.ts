@@ -1,6 +1,5 @@
-/** The input of the strings to sign (`shared-key.ts`, `sas-text.ts`). */
-
-/** The parts of a request that a signature may cover. */
+/** The parts of a request that a signature may cover: the input of the strings to sign
+ *  (`shared-key.ts`, `sas-text.ts`). */
 export interface SignableRequest {
   readonly method: string;
   /** The addressed account, without `-secondary`. */

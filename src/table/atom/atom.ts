@@ -63,8 +63,7 @@ const namespaces = {
   xmlns: "http://www.w3.org/2005/Atom",
 };
 
-/** Renders an entity as an Atom entry. Atom is the only format of versions before 2013-08-15.
- *  learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations */
+/** Renders an entity as an Atom entry. */
 export function atomEntity(row: Row, options: RenderOptions): TextBody {
   return document(entityEntry(row, options, namespaces));
 }

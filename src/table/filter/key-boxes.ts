@@ -32,8 +32,9 @@ export function keyBoxes(filter: Filter | undefined): readonly Box[] {
   return filter === undefined ? allKeys : boxesOf(filter, false);
 }
 
-/** `negated` pushes a `not` down to the comparisons. Every entity has both keys, so the negation of
- *  a comparison with a key is the opposite comparison. */
+/** Derives the boxes of a filter or, with `negated`, those of its negation: a `not` is pushed down
+ *  to the comparisons. Every entity has both keys, so the negation of a comparison with a key is
+ *  the opposite comparison. */
 function boxesOf(filter: Filter, negated: boolean): readonly Box[] {
   switch (filter.kind) {
     case "not":

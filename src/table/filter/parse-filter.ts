@@ -148,9 +148,7 @@ const keywords: ReadonlySet<string> = new Set([...comparisons, "and", "or", "not
 /** Maximum nesting of parentheses and `not`. */
 export const filterDepthMax = 100;
 
-/** Parses `$filter` by recursive descent: or, and, not, comparison.
- *  learn.microsoft.com/rest/api/storageservices/
- *  querying-tables-and-entities#constructing-filter-strings */
+/** Parses `$filter` by recursive descent: or, and, not, comparison. */
 export function parseFilter(text: string): Result<Filter> {
   const tokens = readTokens(text);
   if (!tokens.ok) return tokens;

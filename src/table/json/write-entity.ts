@@ -125,7 +125,8 @@ function writeText(out: TextBytes, cursor: PropertyCursor): void {
   out.appendByte(quoteMark);
 }
 
-/** Whether the type needs an annotation: JSON syntax implies String, Boolean, Int32 and Double. */
+/** Whether a value needs the annotation `@odata.type` with its type. The syntax of JSON implies
+ *  String, Boolean, Int32 and Double. */
 function needsType(type: EdmType, value: EdmValue | undefined): boolean {
   switch (type) {
     case edm.string:

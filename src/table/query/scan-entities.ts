@@ -120,7 +120,8 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
 /** No continuation: a client of `$top=0` would follow it forever. */
 const emptyPage: Page = { rows: [], next: undefined };
 
-/** Cost of a comparison in units of event-loop time (`base/loop-share.ts`). */
+/** Estimated cost of one comparison of a filter, in units of event-loop time
+ *  (`base/loop-share.ts`). */
 const unitsPerComparison = 0.005;
 /** Units of event-loop time after which the comparisons are counted: a call per row would cost more
  *  than it measures. */

@@ -13,7 +13,7 @@ import { serviceOperation } from "./service-resource.ts";
 /** Get User Delegation Key, which all four services have. The key itself is derived by
  *  `http/auth/delegation-key.ts`. */
 
-/** Limit of the request body. */
+/** Most bytes of the request body, which has three short elements. */
 const keyInfoBytesMax = 64 * 1024;
 /** Limit of the service: a key is valid for at most seven days from now. */
 const keyDaysMax = 7n;

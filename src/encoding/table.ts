@@ -104,7 +104,7 @@ export interface Table<K, R> extends Omit<
   /** The bytes that all keys beginning with `parts` begin with, for `watch` and as the start of a
    *  range. */
   readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
-  /** Decodes the tuple after the tag. */
+  /** Decodes an encoded key to the key tuple, without the tag byte. */
   readonly parts: (key: Uint8Array) => KeyPart[];
 }
 

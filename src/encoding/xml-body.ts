@@ -49,7 +49,7 @@ export function newXmlBodyOf(inner: Iterable<string>): XmlPieces {
   return { type: "application/xml", pieces: joined(`${byteOrderMark}${xmlDeclaration}\n`, inner) };
 }
 
-/** As `element` around inner XML, in pieces. */
+/** As `element` of `xml-writer.ts`, around inner XML in pieces. */
 export function* elementOf(
   name: string,
   inner: Iterable<string>,

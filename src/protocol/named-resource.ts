@@ -30,8 +30,8 @@ export interface LinkedResource {
   readonly below?: "account";
 }
 
-/** A resource in the same account that is named by a parameter. The credentials of the request must
- *  be valid for it. */
+/** A resource in the same account that a parameter names, such as the file of a hard link or the
+ *  earlier snapshot of Get Page Ranges. The credentials of the request must be valid for it. */
 export interface SameCredentialsResource<A, I> {
   readonly kind: "same-credentials";
   /** The header or query parameter that names it. */

@@ -53,7 +53,8 @@ export function checkPermission(http: HttpService, selected: SelectedRequest): R
   if (location.secondary && operation.effect === "writes") {
     return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
   }
-  // An account key permits every operation but those of users.
+  // An account key permits every operation, except those whose caller must be a user
+  // (`bearerOnly`).
   const isUnlimited = principal.kind === "key" && operation.permission.bearerOnly !== true;
   const permitted = isUnlimited ? granted : checkCaller(http, selected);
   if (!permitted.ok) return permitted;

@@ -218,7 +218,8 @@ function wrongLevel(): Failure {
   );
 }
 
-/** The IPv4 addresses that a token may be used from, as numbers, inclusive. */
+/** The IPv4 addresses that a SAS may be used from (`sip`), as numbers; first and last are
+ *  inside. */
 export interface AddressRange {
   readonly first: number;
   readonly last: number;

@@ -115,7 +115,8 @@ export const responsesRunningMax = 4;
 /** Longest queue: each waiting request keeps its connection. At a few iterations per pair, the last
  *  one waits for minutes. */
 export const responsesWaitingMax = 4096;
-/** Iterations per round: open a view, build the response, send it. */
+/** Event-loop iterations per round, after which more large responses are admitted: one each to open
+ *  a view, build the response and send it. */
 const iterationsPerRound = 3;
 
 /** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of

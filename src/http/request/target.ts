@@ -239,7 +239,8 @@ function requestVersion(
 const warnedVersionsMax = 16;
 const versionsWarnedOf = memoByObject<Log, Set<string>>(() => new Set());
 
-/** Logs a version that is later than all known ones, once per version. */
+/** Logs a version that is later than all known ones, once per version: the server treats it as the
+ *  latest known one. */
 function warnOfLaterVersion(log: Log, version: string | undefined): void {
   if (version === undefined || isKnownVersion(version) || !isLaterVersion(version)) return;
   const warned = versionsWarnedOf(log);

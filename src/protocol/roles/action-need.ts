@@ -82,7 +82,8 @@ const blobLetters: readonly (readonly [letters: string, need: ActionNeed])[] = [
   ["y", every(`${blobs}/permanentDelete/action`)],
   ["i", every(`${blobs}/immutableStorage/runAsSuperUser/action`)],
   ["p", every(`${blobs}/modifyPermissions/action`)],
-  // The source of a rename. The deletion of a blob has no `m`.
+  // The source of a rename has the letters `md`. The deletion of a blob has only `d`, which is
+  // decided below.
   ["md", [...every(`${blobs}/move/action`), ...every(`${blobs}/write`, `${blobs}/delete`)]],
 ];
 

@@ -245,7 +245,7 @@ class EntityWriter {
     this.#position = headBytes;
     for (const [name, type, value] of properties) this.#writeProperty(name, type, value);
     const bytes = copyBytes(this.#buffer, 0, this.#position);
-    // An entity of 1 MiB is rare: free the memory.
+    // Frees the buffer of a large entity: entities have up to 1 MiB, but few are that large.
     if (this.#buffer.length > bufferBytesMin) {
       this.#buffer = Buffer.alloc(bufferBytesMin);
       this.#bufferedETag = undefined;

@@ -68,7 +68,6 @@ export function readAccount(
   return readRecord(view, accounts, name);
 }
 
-/** The records of all accounts, by name. */
 export async function readAccounts(
   view: Pick<View, "range">,
 ): Promise<ReadonlyMap<string, AccountRecord>> {

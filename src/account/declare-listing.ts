@@ -28,8 +28,8 @@ export interface ListBounds {
   readonly limit: number;
 }
 
-/** List Containers, List Queues or List Shares. `T` is the type of the entries, `W` that of the
- *  words of `include`. */
+/** What differs between the three listings. `T` is the type of the entries, `W` that of the words
+ *  of `include`. */
 interface Listing<T, W extends string> {
   readonly name: string;
   readonly id: string;

@@ -93,7 +93,6 @@ interface ServiceDeclaration {
   readonly params?: Params;
   /** The queue service sends `Cache-Control: no-cache`; the other services do not. */
   readonly noCache?: true;
-  /** Whether the service has Get Service Stats. */
   readonly hasStats: boolean;
 }
 
@@ -104,7 +103,6 @@ const declarations: Readonly<Record<ServiceName, ServiceDeclaration>> = {
   file: { title: "File", since: "2015-02-21", hasStats: false },
 };
 
-/** Declares Get and Set Service Properties and Get Service Stats of a service. */
 export function declareServiceProperties(service: ServiceName): readonly Operation[] {
   const declaration = declarations[service];
   const operations = [declareGet(service, declaration), declareSet(service, declaration)];

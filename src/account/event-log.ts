@@ -206,7 +206,6 @@ export const eventLogTrims = defineTable<bigint, LogTrim>({
   ...internalRecord,
 });
 
-/** Writes an event to the log of an account. */
 export function logEvent(account: bigint, event: EventRecord): LogAppend {
   return appendTo(eventLog.key(account), eventLog.codec.encode(event));
 }

@@ -17,10 +17,8 @@ export interface HeldLeaseKey {
 
 const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 
-/** Index of all leases by end time, with which the admin API lists active leases and those that
- *  ended in a period. Active leases come after the current time. The entry of an ended lease stays
- *  until its record is written again. Entries are written and removed together with the leased
- *  record. */
+/** Active leases come after the current time. The entry of an ended lease stays until its record is
+ *  written again. Entries are written and removed together with the leased record. */
 export const heldLeases = defineIndex<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,

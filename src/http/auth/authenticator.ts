@@ -26,9 +26,9 @@ import {
   wrongIssuer,
 } from "./tokens/accept-token.ts";
 
-/** Finds out who sent a request: account key, SAS, bearer token, session or anonymous.
- *  `http/request/target.ts` calls the `Authenticator` for each request; what the caller may do is
- *  decided later (`authorise-call.ts`). */
+/** Finds out who sent a request: by account key, SAS, bearer token or session, or that it is
+ *  anonymous. `http/request/target.ts` calls the `Authenticator` for each request; what the caller
+ *  may do is decided later (`authorise-call.ts`). */
 
 /** The first x-ms-version in which the service accepts bearer tokens. */
 const bearerSince = "2017-11-09";

@@ -231,7 +231,6 @@ export interface RenderedPart {
 
 const crlf = "\r\n";
 
-/** Writes a multipart/mixed body. */
 export function writeMultipart(
   out: TextBytes,
   boundary: string,

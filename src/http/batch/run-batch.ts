@@ -42,7 +42,7 @@ interface BatchResponse {
   readonly bytes: Uint8Array;
 }
 
-/** Runs the parts of a Blob Batch, each as a request of its own, and renders their responses. */
+/** Runs each part of a batch as a request of its own, and renders their responses. */
 export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   const { batch } = run;
   const boundary = boundaryOf(batch.contentType);

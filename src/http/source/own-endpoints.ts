@@ -23,7 +23,7 @@ interface CopyRequester {
   readonly host: string;
 }
 
-/** The listeners of this server, to recognise copy sources that address them. */
+/** Knows the listeners of this server and how requests to them are served without a connection. */
 export class OwnEndpoints {
   readonly #serve = new Map<ServiceName, Serve>();
   readonly #storage: (readonly [ServiceName, Endpoint])[] = [];

@@ -85,8 +85,7 @@ export const sourceHeaderNames: readonly string[] = [
   "x-ms-file-request-intent",
 ];
 
-/** The headers of the request for the source: source conditions, and the credentials of the
- *  source. */
+/** Source conditions and credentials as headers of the request for the source. */
 function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
   const sent: Record<string, string> = { "x-ms-version": version };
   for (const [name, becomes] of Object.entries(forwardedHeaders)) {

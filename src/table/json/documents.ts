@@ -31,7 +31,6 @@ export function entityDocument(row: Row, options: RenderOptions): BytesBody {
   return { type: jsonType(options.format), bytes };
 }
 
-/** The JSON body of a page of entities, in pieces that are rendered while it is sent. */
 export function entitiesDocument(rows: readonly Row[], options: RenderOptions): PiecesBody {
   return { type: jsonType(options.format), pieces: entityPieces(rows, options) };
 }

@@ -5,7 +5,7 @@ import { openMemoryStore } from "./memory/open-memory-store.ts";
 import { openNodes, heartbeatTimeoutMilliseconds } from "./nodes.ts";
 import type { Processes } from "./processes.ts";
 import { silentLog } from "../../tests/harness/silent-log.ts";
-import type { Store } from "./store.ts";
+import { StoreUnavailable, type Store } from "./store.ts";
 
 const stepMilliseconds = 1_000;
 
@@ -55,6 +55,18 @@ describe("nodes", () => {
     await pass(10_000, [one]);
     expect(await idsOf(one.nodes)).toEqual(["a"]);
     expect([...fenced]).toEqual(["b"]);
+  });
+
+  it("repeat a failed heartbeat after 1 s", async () => {
+    const store = openMemoryStore({ clock: manualClock() });
+    const one = await join(store, "a", new Set());
+    let tries = 0;
+    store.transact = () => {
+      tries += 1;
+      return Promise.reject(new StoreUnavailable("no response"));
+    };
+    await pass(10_000, [one]);
+    expect(tries).toBe(6);
   });
 
   it("fence no node for a period in which they could not read the store", async () => {

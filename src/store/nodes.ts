@@ -35,6 +35,8 @@ interface HeartbeatObservation {
 }
 
 const heartbeatMilliseconds = 5_000;
+/** A heartbeat may have waited 15 s for a response that was lost. */
+const heartbeatRetryMilliseconds = 1_000;
 /** Time without a heartbeat after which a node is fenced, measured while this node can read the
  *  store. */
 export const heartbeatTimeoutMilliseconds = 30_000;
@@ -78,11 +80,8 @@ class Nodes implements Processes {
     this.self = options.self;
   }
 
-  start(): void {
-    this.#cancel = this.#options.clock.after(
-      heartbeatMilliseconds,
-      () => void this.#sendHeartbeat(),
-    );
+  start(milliseconds = heartbeatMilliseconds): void {
+    this.#cancel = this.#options.clock.after(milliseconds, () => void this.#sendHeartbeat());
   }
 
   async publish(fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -127,13 +126,15 @@ class Nodes implements Processes {
   }
 
   async #sendHeartbeat(): Promise<void> {
+    let pause = heartbeatMilliseconds;
     try {
       await this.publish(this.#fields);
       await this.sweep();
     } catch (error) {
-      this.#options.log.warn({ err: error, node: this.self }, "heartbeat failed; retrying in 5 s");
+      pause = heartbeatRetryMilliseconds;
+      this.#options.log.warn({ err: error, node: this.self }, "heartbeat failed; retrying in 1 s");
     }
-    if (!this.#isClosed) this.start();
+    if (!this.#isClosed) this.start(pause);
   }
 
   #hasTimedOut(id: string): boolean {

@@ -277,7 +277,8 @@ class Simulation {
   }
 }
 
-const readTriesMax = 3;
+/** More than 2 s of refused connections: a node may be restarted because it was fenced. */
+const readTriesMax = 100;
 
 /** A server closes idle connections, which a request may meet, as with every HTTP client. Without
  *  the final reads nothing is known. */

@@ -34,6 +34,11 @@ const connectMilliseconds = 5_000;
 const statementMilliseconds = 10_000;
 /** Longer than `statement_timeout`, in case the database does not respond at all. */
 const responseMilliseconds = 15_000;
+/** Idle time after which the system probes a connection, once per second and 10 times. The database
+ *  may have vanished without closing its connections, as in a failover. Found late, each of them
+ *  costs a request or a heartbeat the whole time of a response, and a node that needs several
+ *  connections would be fenced. */
+const probeAfterMilliseconds = 5_000;
 const idleMilliseconds = 60_000;
 /** A node that stops responding with an open snapshot must not keep old row versions for ever. */
 const idleTransactionMilliseconds = 90_000;
@@ -51,6 +56,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   const config: pg.ClientConfig = {
     application_name: "etagere",
     keepAlive: true,
+    keepAliveInitialDelayMillis: probeAfterMilliseconds,
     connectionTimeoutMillis: connectMilliseconds,
     statement_timeout: statementMilliseconds,
     query_timeout: responseMilliseconds,

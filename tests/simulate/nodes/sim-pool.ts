@@ -22,6 +22,8 @@ export interface DatabaseLink {
 
 const connectMicrosecondsMax = 5 * microsecondsPerSecond;
 const responseMicrosecondsMax = 15 * microsecondsPerSecond;
+/** After this time the system of a node finds that the other end of a connection has vanished. */
+const probedMicrosecondsMax = 15 * microsecondsPerSecond;
 const writersMax = 2;
 const lookupsMax = 2;
 /** By how much a message of a stalled connection is late at most. */
@@ -193,9 +195,11 @@ class SimClient extends EventEmitter {
     const { database, process } = this.#link;
     const session = database.connect(this.#schema, {
       onNotification: (payload) => this.#deliver(() => void this.emit("notification", { payload })),
-      // Some connections end with a message, others are silent.
+      // Some connections end with a message; that others have ended shows when they are probed,
+      // or when a statement has no response.
       onEnd: () => {
-        if (this.#link.scheduler.random.chance(0.8)) this.#deliver(() => this.#lose());
+        if (this.#link.scheduler.random.chance(0.8)) return this.#deliver(() => this.#lose());
+        this.#after(probedMicrosecondsMax, () => this.#running === undefined && this.#lose());
       },
     });
     process.onKill(() => this.#disconnect());

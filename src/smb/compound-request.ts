@@ -9,13 +9,14 @@ import { Status, type NtStatus } from "./status.ts";
 import { decodeHeader, encodeHeader, headerBytes, type Header } from "./wire/header.ts";
 import { Command, HeaderFlag } from "./wire/protocol.ts";
 
-/** One request of a compound ([MS-SMB2] 3.3.5.2.7), or the only request of a frame. */
+/** One request of a frame. A client may send several in one frame, as a compound ([MS-SMB2]
+ *  3.3.5.2.7), so `smb/connection.ts` handles every frame as one. */
 export interface CompoundElement {
   readonly header: Header;
   readonly message: Buffer;
 }
 
-/** Requests in one frame; a frame with more is malformed. */
+/** Limit of this server for the requests in one frame; a frame with more is malformed. */
 const elementsMax = 256;
 
 /** Splits a frame at its NextCommand offsets; undefined if an element is malformed. */
@@ -124,7 +125,7 @@ export class CompoundRequest {
   /** The response to an exception. A storage error changed nothing and may be temporary, so the
    *  connection stays open; any other exception is thrown again and closes it. */
   #errorFor(error: unknown): SmbResponse {
-    // The process is stopping, which is not worth a log line.
+    // The server is stopping: no line in the log, because nothing is wrong.
     if (error instanceof StoreClosed) return errorResponse(Status.insufficientResources);
     if (!isTemporary(error)) throw error;
     this.#connection.server.world.log.warn(

@@ -25,9 +25,10 @@ import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
 
-/** The work of one frame of a connection. Frames run in order of arrival, one after the other.
- *  Adjacent frames with `isParallel` run at the same time: clients send many READs and WRITEs, and
- *  a WRITE waits for the disk. */
+/** The connections of SMB clients: credits, decryption, and the order in which requests run.
+ *  `smb/server.ts` makes a `Connection` for each socket. A job is the work of one frame. Frames run
+ *  in order of arrival, one after the other. Adjacent frames with `isParallel` run at the same
+ *  time: clients send many READs and WRITEs, and a WRITE waits for the disk. */
 interface Job {
   readonly isParallel: boolean;
   /** Upper bound of the bytes that the job holds in memory. */
@@ -39,7 +40,7 @@ interface Job {
   discard(): void;
 }
 
-/** Frames of one connection that start in one iteration of the event loop. */
+/** Limit of the frames of one connection that start in one iteration of the event loop. */
 const startsTogetherMax = 32;
 
 /** The frames of one connection that have not started. */
@@ -112,7 +113,8 @@ export class RequestQueue {
   }
 }
 
-/** Upper bound of the window, from the lowest unused to the highest granted MessageId. */
+/** Limit of this server for the window of MessageIds, from the lowest unused to the highest granted
+ *  one. */
 export const creditsMax = 8192;
 
 /** The MessageIds a client may use: each once, in any order, from `low`, the lowest unused one, to
@@ -178,7 +180,7 @@ export function endStalledClient(
   return () => cancel();
 }
 
-/** What NEGOTIATE determined for a connection. */
+/** What client and server have agreed on with NEGOTIATE, and what the client sent in it. */
 export interface NegotiatedParameters {
   readonly dialect: number;
   readonly cipher: number;
@@ -204,7 +206,8 @@ export class Connection {
   preauthHash: Buffer = Buffer.alloc(64);
   /** Whether an SMB1 NEGOTIATE was received: it is accepted only once. */
   hasSmb1Negotiate = false;
-  /** Whether a session has authenticated on this connection; raises the limit of frames. */
+  /** Whether a client has logged in on this connection. Before that its frames may only be short
+   *  (`unauthenticatedFrameBytesMax`). */
   hasAuthenticated = false;
   readonly #socket: Socket;
   readonly #framer: Framer;
@@ -441,7 +444,8 @@ export class Connection {
   }
 }
 
-/** Upper bound of the length of the responses: CreditCharge times 64 KiB. */
+/** Upper bound of the length of the responses, for the limits of memory: a client pays one credit
+ *  for each 64 KiB. */
 function responseBytesOf(elements: readonly CompoundElement[]): number {
   return elements.reduce((sum, { header }) => sum + header.creditCharge * bytesPerCredit, 0);
 }

@@ -70,7 +70,7 @@ async function withSession(
   }
 }
 
-/** Commands that an anonymous session may not use. */
+/** Commands that are rejected in a session whose client has authenticated again as anonymous. */
 const needsAccount: ReadonlySet<number> = new Set([Command.treeConnect, Command.create]);
 
 /** Whether a TREE_CONNECT must be rejected because it is neither signed nor encrypted. With dialect

@@ -1,7 +1,8 @@
 import type { Writable } from "node:stream";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 
-/** Direct TCP transport: a zero byte, a 3-byte length, then the message ([MS-SMB2] 2.1). */
+/** Frames of SMB over TCP: a zero byte, a 3-byte length, then the message ([MS-SMB2] 2.1).
+ *  `smb/connection.ts` reads and writes them. */
 
 const prefixBytes = 4;
 const messageKind = 0x00;
@@ -91,7 +92,8 @@ export class Framer {
       this.#onFrame(body.subarray(0, length));
       return body.subarray(length);
     }
-    // Memory that is allocated but not written takes no space.
+    // The whole frame is allocated at once: the operating system provides pages when they are first
+    // written.
     this.#frame = Buffer.allocUnsafe(length);
     this.#filled = 0;
     return this.#fill(this.#frame, body);

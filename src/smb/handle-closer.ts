@@ -6,7 +6,8 @@ import { ChangeAction } from "./files/directory-watch.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
 
-/** Handles of one file, which are closed in one transaction. */
+/** Handles of one file. They are closed in one transaction, because each close changes the same
+ *  lock record. */
 interface FileGroup {
   readonly handles: FileHandle[];
 }
@@ -157,7 +158,7 @@ function weightOf({ handles }: FileGroup): number {
   return handles.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
 }
 
-/** Closes handles of one file in one transaction. */
+/** Closes handles of one file, and reports it to directory watches, audit log and request feed. */
 async function closeFileHandles(
   server: SmbServerState,
   handles: readonly FileHandle[],

@@ -8,7 +8,8 @@ import type { NtStatus } from "./status.ts";
 import type { Header } from "./wire/header.ts";
 import { Dialect } from "./wire/protocol.ts";
 
-/** One request, with its connection and what decryption and compounds add to it. */
+/** One request as the handlers in `smb/operations` get it: its bytes, its connection, and what
+ *  decryption and compounds add to it. */
 export interface Request {
   readonly header: Header;
   /** Header and body, with the padding inside a compound. */
@@ -56,7 +57,8 @@ interface RequestOrigin {
   readonly command: number;
 }
 
-/** Cancellation and interim response of one request. */
+/** A request while it runs: whether it was cancelled, and whether it is pending, which means that
+ *  the client got an interim response because the request waits. */
 export class RequestLifetime {
   readonly origin: RequestOrigin;
   asyncId: bigint | undefined;

@@ -19,7 +19,9 @@ import { SecurityMode } from "./wire/protocol.ts";
 import { Connection } from "./connection.ts";
 import { administrationOf, type SmbAdministration } from "./administration.ts";
 
-/** Promises that no request awaits, such as closing the handles of a lost connection. */
+/** The SMB server: its TCP listener, and the state that all its connections share.
+ *  `server/smb-endpoint.ts` starts it. This class keeps the promises that no request awaits, such
+ *  as closing the handles of a lost connection. */
 class BackgroundWork {
   readonly #log: Log;
   readonly #running = new Set<Promise<void>>();

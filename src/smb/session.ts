@@ -8,7 +8,9 @@ import type { FileHandle } from "./files/file-handle.ts";
 import type { PipeHandle } from "./pipe/rpc.ts";
 import type { SmbServerState } from "./server.ts";
 
-/** A tree connect of a session: a share, or IPC$ with the named pipes. */
+/** Sessions, the logins of SMB clients, with what belongs to them: channels (connections), tree
+ *  connects and handles. This is a tree connect of a session: a share, or IPC$ with the named
+ *  pipes. */
 export interface TreeConnect {
   readonly id: number;
   readonly kind: "disk" | "pipe";

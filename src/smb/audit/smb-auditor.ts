@@ -16,7 +16,8 @@ import { decodeSetInfo, InfoType } from "../wire/query.ts";
 import { decodeSessionSetup, decodeTreeConnect } from "../wire/session.ts";
 import { decodeIoctl } from "../wire/io.ts";
 
-/** A line of the audit log about SMB. */
+/** One line of the audit log about SMB. `SmbAuditor` below makes them from requests and responses;
+ *  `server/audit-log.ts` writes them to the log. */
 interface SmbAudit {
   readonly operation: string;
   /** `/account/share/path`, as far as they are known. */
@@ -32,7 +33,8 @@ interface SmbAudit {
 
 export type WriteSmbAudit = (entry: SmbAudit) => void;
 
-/** Longer resources are cut. */
+/** Most UTF-16 code units of a resource in the log. Longer ones are cut, because clients choose the
+ *  path. */
 const resourceUnitsMax = 2048;
 
 function resourceOf(account: string, share?: string, path: readonly string[] = []): string {
@@ -73,7 +75,7 @@ const setInfoNames: Readonly<Record<number, string>> = {
 const bytesOffset = headerBytes + 4;
 /** FSCTL_SRV_COPYCHUNK and FSCTL_SRV_COPYCHUNK_WRITE. */
 const copyCodes: ReadonlySet<number> = new Set([0x0014_40f2, 0x0014_80f2]);
-/** Offset, from the end of a copy response, of the number of copied bytes. */
+/** The number of copied bytes is the last field of a copy response ([MS-SMB2] 2.2.32.1). */
 const copiedFromEnd = 4;
 
 /** Commands whose failures are counted by handle. */
@@ -124,7 +126,8 @@ function copiedBytes(message: Buffer, { message: response }: SmbResponse): numbe
   return response.readUInt32LE(response.length - copiedFromEnd);
 }
 
-/** What a request refers to, noted before its handler runs: LOGOFF ends its session. */
+/** The session and the tree connect that a request names. They are looked up before its handler
+ *  runs, because LOGOFF removes them. */
 interface RequestTarget {
   readonly session: Session | undefined;
   readonly tree: TreeConnect | undefined;
@@ -141,7 +144,7 @@ export class SmbAuditor {
     this.#write = write;
   }
 
-  /** Returns the function to call with the response to the request. */
+  /** Called before a request is handled. Returns the function to call with its response. */
   begin(request: Request): (response: SmbResponse) => void {
     const session = sessionOf(request);
     const target = { session, tree: session?.trees.get(request.header.treeId) };
@@ -183,7 +186,8 @@ export class SmbAuditor {
     }
   }
 
-  /** The first message of a login gets STATUS_MORE_PROCESSING_REQUIRED and is no result. */
+  /** Writes a line for the last message of a login only. Those before it get
+   *  STATUS_MORE_PROCESSING_REQUIRED. */
   #recordSetup({ connection, message, header }: Request, response: SmbResponse): void {
     const { status, sessionId } = response;
     if (status === Status.moreProcessingRequired) return;

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { Cipher, Dialect } from "../wire/protocol.ts";
 
-/** The keys of one session ([MS-SMB2] 3.1.4.2). */
+/** The keys of one session ([MS-SMB2] 3.1.4.2). `smb/operations/session-setup.ts` derives them
+ *  after a login. */
 export interface SessionKeys {
   readonly signing: Buffer;
   /** Server to client. */

@@ -1,4 +1,6 @@
-/** MD4 (RFC 1320) for the NT password hash; OpenSSL 3 no longer enables it. */
+/** The hash function MD4 (RFC 1320), from which NTLM computes the hash of a password
+ *  (`smb/ntlm/login.ts`). Written here because OpenSSL 3, which Node.js uses, does not enable
+ *  it. */
 
 const blockBytes = 64;
 const lengthBytes = 8;

@@ -1,6 +1,8 @@
 const stateBytes = 256;
 
-/** RC4 key stream, for NTLM's key exchange and message signatures only. */
+/** The RC4 stream cipher, which NTLM requires for its key exchange and its signatures ([MS-NLMP]
+ *  3.4). `smb/ntlm/login.ts` uses it for nothing else, because RC4 is broken. Written here because
+ *  OpenSSL 3 does not enable it. */
 export class Rc4 {
   readonly #state = Uint8Array.from({ length: stateBytes }, (_, index) => index);
   #i = 0;

@@ -1,7 +1,8 @@
 import { createCipheriv, createHmac, timingSafeEqual } from "node:crypto";
 import { Command, Dialect, SigningAlgorithm } from "../wire/protocol.ts";
 
-/** Signs and verifies messages with one signing key ([MS-SMB2] 3.1.4.1). */
+/** Signs and verifies messages with one signing key ([MS-SMB2] 3.1.4.1). `smb/dispatch.ts` verifies
+ *  requests, `smb/compound-request.ts` signs responses. */
 export interface Signer {
   /** Writes the signature into the header. */
   sign(message: Buffer): void;
@@ -70,7 +71,8 @@ function gmacOf(key: Buffer): Digest {
   };
 }
 
-/** AES-128-CMAC (RFC 4493), computed as AES-CBC over a message with a masked last block. */
+/** AES-128-CMAC (RFC 4493), which Node.js lacks, computed with AES-CBC over the message, whose last
+ *  block is combined with a mask. */
 
 const blockBytes = 16;
 const zeroBlock = Buffer.alloc(blockBytes);

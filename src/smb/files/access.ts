@@ -1,8 +1,10 @@
 import { genericRights, Right } from "../../file/locks/access.ts";
 import { Status, type NtStatus } from "../status.ts";
 
+/** Access masks, in which CREATE has a bit for each right that it requests ([MS-SMB2] 2.2.13.1). A
+ *  generic bit stands for several rights. */
 const genericBits = 0xf000_0000;
-/** Reserved bits, which make a request invalid. */
+/** Reserved bits; a request with one of them is invalid. */
 const unknownBits = 0x0ce0_fe00;
 
 /** An access mask without generic bits and MAXIMUM_ALLOWED. */

@@ -16,6 +16,9 @@ import { newResponse } from "../response.ts";
 import type { Connection } from "../connection.ts";
 import { encodeHeader, unsolicitedHeader } from "../wire/header.ts";
 
+/** Notifies clients that a caching grant (an oplock or SMB lease) is being broken, so that they
+ *  write back what they cache and stop caching ([MS-SMB2] 3.3.4.6, 3.3.4.7). */
+
 /** The connection for the notification of an SMB lease break: the oldest one of the client, or one
  *  of the session of the handle if the session requires encryption, whose key no other connection
  *  has. */
@@ -38,7 +41,8 @@ function sendNotification({ session }: FileHandle, connection: Connection, body:
   connection.send(mustEncrypt ? encryptor.encrypt([message]) : [message]);
 }
 
-/** A caching grant of a client of this process, as the client was last notified of it. */
+/** A caching grant that a client of this process has, as the client knows it: the stored grant may
+ *  be reduced before the client is notified. */
 interface GrantHolder {
   readonly handles: Set<FileHandle>;
   held: number;
@@ -51,13 +55,15 @@ interface GrantHolder {
   acknowledged?: number | undefined;
 }
 
-/** Break notifications of one file that are sent in one iteration of the event loop. */
+/** Limit of the break notifications of one file in one iteration of the event loop, so that other
+ *  requests run meanwhile. */
 const notificationsPerIterationMax = 256;
 
 /** Pause before locks that could not be read are read again. */
 const retryMilliseconds = 500;
 
-/** A file with caching grants of this process. */
+/** A file for which clients of this process have caching grants, by the key of the grant. Only one
+ *  check of its lock state runs at a time; `changedAgain` requests another one after it. */
 interface WatchedFile {
   readonly holders: Map<string, GrantHolder>;
   readonly unwatch: () => void;
@@ -93,6 +99,8 @@ export class BreakNotifier {
     return this.#keys.get(key)?.leaseVersion;
   }
 
+  /** Registers a handle with a caching grant; `held` are the granted rights. Starts watching the
+   *  lock record of its file. */
   add(handle: FileHandle, held: number): void {
     const { cache, reference } = handle;
     if (cache === undefined) return;
@@ -276,7 +284,7 @@ export class BreakNotifier {
   }
 }
 
-/** Identifies the file of a handle among all shares. */
+/** A key that identifies the file of a handle among all shares. */
 export function fileKeyOf({ reference }: FileHandle): string {
   return `${reference.share.id}:${reference.file}`;
 }

@@ -23,7 +23,8 @@ import { Dialect, OplockLevel } from "../wire/protocol.ts";
 import { CreateOption } from "./create-rules.ts";
 import type { HandleCachingGrant } from "./file-handle.ts";
 
-/** The oplock or SMB lease that a CREATE requests. */
+/** The oplock or SMB lease that a CREATE requests. These functions read what a client requests and
+ *  encode what it is granted, for CREATE and for reconnects. */
 export interface CachingChoice {
   readonly request: CachingRequest;
   readonly lease: LeaseContext | undefined;
@@ -49,8 +50,8 @@ const leaseBits = cacheRead | cacheWrite | cacheHandle;
 const breakInProgress = 2;
 const parentKeySet = 4;
 
-/** What a CREATE requests: undefined if it requests no caching, or caching of a directory, which is
- *  not granted; a status if the request is invalid. */
+/** The caching that a CREATE requests: undefined if it requests none, or caching of a directory,
+ *  which is not granted; a status if the request is invalid. */
 export function chooseCaching(
   { connection }: TreeRequest,
   create: CreateRequest,

@@ -18,6 +18,10 @@ import {
 } from "./directory-watch.ts";
 import { notices, type NodeAspect } from "../../file/notices.ts";
 
+/** Reports changes of files to the CHANGE_NOTIFY requests of SMB clients. Operations of SMB clients
+ *  of this process publish their changes here. Changes made through REST or by other processes
+ *  arrive as stored notices (`file/notices.ts`). */
+
 type Publish = (share: bigint, changes: readonly FileChange[]) => void;
 
 interface ShareSubscription {
@@ -28,7 +32,7 @@ interface ShareSubscription {
   hasMore: boolean;
 }
 
-/** Receives changes made through REST or by other processes, from stored change notices. */
+/** Reads the stored notices about the shares that clients of this process watch. */
 class RemoteChanges {
   readonly #server: SmbServerState;
   readonly #publish: Publish;
@@ -109,7 +113,8 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
-/** Converts notices to changes. `added` and `removed` of one file node in one commit are a move. */
+/** Converts stored notices to changes. `added` and `removed` of one file node in one commit are a
+ *  move. */
 function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
   const changes: FileChange[] = [];
   for (const [index, notice] of received.entries()) {
@@ -306,7 +311,7 @@ export function moveChanges(before: Entry, after: Entry): readonly FileChange[] 
   ];
 }
 
-/** A change of a file other than its name. */
+/** The change of a file that keeps its name: of its contents or properties, as `filter` says. */
 export function modification(node: NodeRecord, filter: number): FileChange {
   return { action: ChangeAction.modified, parent: node.parent, name: node.name, filter };
 }

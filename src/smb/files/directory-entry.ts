@@ -3,7 +3,8 @@ import { writeTimes } from "../wire/file-facts.ts";
 import { Writer } from "../wire/writer.ts";
 import { factsOf, indexNumberOf } from "./information-classes.ts";
 
-/** A directory entry. The entries `.` and `..` have other names than their file nodes. */
+/** An entry of a QUERY_DIRECTORY response, which this file encodes. It has a name of its own,
+ *  because the entries `.` and `..` are not named like the directories that they stand for. */
 export interface NamedNode {
   readonly name: string;
   readonly node: NodeRecord;
@@ -45,6 +46,8 @@ const entryClasses: Readonly<Record<number, EntryClass>> = {
   },
 };
 
+/** The smallest buffer for an entry of this information class; undefined if the class is not
+ *  supported. */
 export function entryBytesMin(infoClass: number): number | undefined {
   return entryClasses[infoClass]?.fixedBytes;
 }

@@ -1,7 +1,8 @@
 import { Status, type NtStatus } from "../status.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** FILE_NOTIFY_INFORMATION actions ([MS-FSCC] 2.7.1). */
+/** What happened to a directory entry, in a CHANGE_NOTIFY response (FILE_NOTIFY_INFORMATION,
+ *  [MS-FSCC] 2.7.1). */
 export const ChangeAction = {
   added: 1,
   removed: 2,
@@ -10,7 +11,8 @@ export const ChangeAction = {
   renamedNew: 5,
 } as const;
 
-/** CompletionFilter bits ([MS-SMB2] 2.2.35). */
+/** The kinds of change that a CHANGE_NOTIFY request asks for (CompletionFilter, [MS-SMB2]
+ *  2.2.35). */
 export const ChangeFilter = {
   fileName: 0x1,
   directoryName: 0x2,
@@ -38,10 +40,10 @@ interface PendingNotify {
   readonly finish: (result: NotifyResult) => void;
 }
 
-/** Collected changes; beyond this they are dropped, and the next response is
- *  STATUS_NOTIFY_ENUM_DIR. */
+/** Limit of the collected changes of one handle; beyond it they are dropped, and the next response
+ *  is STATUS_NOTIFY_ENUM_DIR. */
 const changesMax = 4096;
-/** Pending CHANGE_NOTIFY requests on one handle. */
+/** Limit of the pending CHANGE_NOTIFY requests on one handle. */
 const pendingMax = 512;
 const nothing = Buffer.alloc(0);
 

@@ -18,6 +18,10 @@ import { requestOn, type Durability, type FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./lookup.ts";
 import type { SmbServerState } from "../server.ts";
 
+/** Durable handles, which stay open when their connection is lost, so that the client can reconnect
+ *  to them ([MS-SMB2] 3.3.5.9.6 to 3.3.5.9.12). `smb/operations/create.ts` grants them and
+ *  reconnects clients. */
+
 /** How long a durable handle of version 2 stays open without a connection, if the client requests
  *  no time. */
 const defaultMilliseconds = 60_000;
@@ -116,8 +120,8 @@ function isSamePath(left: readonly string[], right: readonly string[]): boolean 
   return left.map(foldName).join("\\") === right.map(foldName).join("\\");
 }
 
-/** Durable handles without a connection, of all clients. Beyond this, handles of a lost connection
- *  are closed at once. */
+/** Limit of the durable handles without a connection, of all clients together. Beyond it, the
+ *  handles of a lost connection are closed at once. */
 const durablesMax = 4096;
 
 interface DisconnectedHandle {

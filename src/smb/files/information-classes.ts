@@ -12,6 +12,9 @@ import { Reader } from "../wire/reader.ts";
 import { InfoType, type SetInfoRequest } from "../wire/query.ts";
 import { rootId, type NodeRecord } from "../../file/records.ts";
 
+/** Information classes: numbered structures that describe a file or a file system, for QUERY_INFO
+ *  and SET_INFO ([MS-FSCC] 2.4, 2.5). */
+
 /** A file information class for QUERY_INFO ([MS-FSCC] 2.4). */
 interface FileClass {
   /** Smallest buffer of the client; a smaller one fails with INFO_LENGTH_MISMATCH. Data beyond this
@@ -155,7 +158,7 @@ export function mayQuery({ access }: FileHandle, { needs }: FileClass): boolean 
   return needs === 0 || has(access, needs);
 }
 
-/** Information classes for SET_INFO ([MS-FSCC] 2.4). */
+/** The structures in SET_INFO requests follow ([MS-FSCC] 2.4). */
 
 const basicBytes = 36;
 const directoryAttribute = 0x10;
@@ -318,8 +321,9 @@ function sectors(): Buffer {
 const clusterBytes = 4096;
 const normalAttribute = 0x80;
 
-/** Times, sizes and attributes of a file. Reads do not update the last access time; unless a client
- *  set it, it is the last write time. */
+/** Times, sizes and attributes of a file, as SMB reports them. Reads do not update the last access
+ *  time; unless a client has set it, the last write time is reported. `reservedBytes` is the
+ *  allocation size that a handle has requested. */
 export function factsOf(node: NodeRecord, reservedBytes = 0): FileFacts {
   const size = node.content?.length ?? 0;
   const allocatedBytes = Math.max(size, reservedBytes);

@@ -8,6 +8,8 @@ import type { TreeRequest } from "../request.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 
+/** Finds what a request names: the path of a CREATE or rename, or an open handle. This is a path
+ *  relative to the share. */
 export interface ParsedPath {
   readonly components: readonly string[];
   /** Whether the path ends with a backslash, so that it can only name a directory. */

@@ -10,8 +10,8 @@ import type { ParsedPath } from "./lookup.ts";
 import { accounts } from "../../account/account-record.ts";
 import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 
-/** The epoch of the share snapshot that a CREATE names; undefined if it names none and means the
- *  current files. */
+/** The epoch of the share snapshot that a CREATE names, by which the files of the snapshot are read
+ *  (`file/share-tree.ts`). Undefined if it names none and means the current files. */
 export async function epochOf(
   runtime: Runtime,
   tree: TreeConnect,

@@ -21,7 +21,9 @@ import {
 import { md4 } from "../crypto/md4.ts";
 import { Rc4 } from "../crypto/rc4.ts";
 
-/** Verification of NTLMv2 responses ([MS-NLMP] 3.3.2). NTLMv1 is rejected. */
+/** Logins with NTLM: the class `Login`, which `smb/operations/session-setup.ts` uses, and before it
+ *  the verification of NTLMv2 responses ([MS-NLMP] 3.3.2). NTLMv1 responses are rejected, because
+ *  they can be broken. */
 
 const proofBytes = 16;
 const ntlm1ResponseBytes = 24;
@@ -40,8 +42,9 @@ interface Exchange {
   readonly authenticateMessage: Buffer;
 }
 
-/** Verifies an AUTHENTICATE message. Returns the session key, or undefined if the client has
- *  another password or the MIC is wrong. */
+/** Verifies an AUTHENTICATE message, the last one of the client. Returns the session key, or
+ *  undefined if the client has another password, or if the MIC, a signature of all three messages,
+ *  is wrong. */
 export function proveSession(
   hash: Buffer,
   response: Authenticate,

@@ -1,7 +1,8 @@
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** The three messages of NTLM ([MS-NLMP] 2.2.1). */
+/** Encodes and decodes the three messages of NTLM ([MS-NLMP] 2.2.1): NEGOTIATE and AUTHENTICATE of
+ *  the client, CHALLENGE of the server. `smb/ntlm/login.ts` calls these functions. */
 
 const ntlmSignature = Buffer.from("NTLMSSP\0", "latin1");
 export const MessageType = { negotiate: 1, challenge: 2, authenticate: 3 } as const;
@@ -53,7 +54,8 @@ interface ChallengeOptions {
   readonly clientFlags: number;
   readonly challenge: Uint8Array;
   readonly serverName: string;
-  /** FILETIME of the server. Clients that find it send a MIC over all three messages. */
+  /** FILETIME of the server. A client that finds it sends a MIC, a signature of all three
+   *  messages. */
   readonly time: bigint;
 }
 
@@ -131,7 +133,8 @@ export function hasValidPairs(ntResponse: Buffer): boolean {
   return false;
 }
 
-/** Whether the response declares a MIC over all three messages (MsvAvFlags). */
+/** Whether the response says, in MsvAvFlags, that the client has sent a MIC: a signature of all
+ *  three messages. */
 export function claimsMic(ntResponse: Buffer): boolean {
   const reader = new Reader(ntResponse, 16 + blobHeadBytes);
   for (let count = 0; count < pairsMax && reader.intact; count += 1) {

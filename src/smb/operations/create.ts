@@ -49,7 +49,11 @@ import { dataAccess, Right } from "../../file/locks/access.ts";
 import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
 import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
 
-/** Dispositions in the order of the numbers of CreateDisposition. */
+/** CREATE ([MS-SMB2] 3.3.5.9): opens or creates a file through `file/filesystem/open.ts`, and keeps
+ *  its handle in the session. Durable handles and replays are the larger part. */
+
+/** What to do with a name that exists or does not exist, by the number that clients send
+ *  (CreateDisposition, [MS-SMB2] 2.2.13). */
 const dispositionsByNumber: readonly Disposition[] = [
   "supersede",
   "open",

@@ -19,11 +19,14 @@ import { has } from "../files/access.ts";
 import { listSnapshots } from "../files/shares.ts";
 import { waitForLocks } from "../files/wait-for-locks.ts";
 
+/** IOCTL: file system controls (FSCTL), each of them a small command of its own, by code ([MS-SMB2]
+ *  3.3.5.15). Those that copy files are in `copy-chunk.ts`. */
+
 const dialectsMax = 64;
 const answerBytes = 24;
 
 /** FSCTL_VALIDATE_NEGOTIATE_INFO: the client repeats its NEGOTIATE in a signed message. If the two
- *  differ, an attacker changed the first, and the connection is closed. */
+ *  differ, an attacker has changed the first, which is not signed, and the connection is closed. */
 function validateNegotiate(
   { connection }: TreeRequest,
   { input, outputBytesMax }: IoctlRequest,

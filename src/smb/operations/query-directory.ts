@@ -22,7 +22,8 @@ import {
   type QueryDirectoryRequest,
 } from "../wire/query.ts";
 
-/** File name patterns with DOS wildcards ([MS-FSA] 2.1.4.4). */
+/** QUERY_DIRECTORY lists the entries of a directory that match a pattern. The wildcards of patterns
+ *  ([MS-FSA] 2.1.4.4) come first in this file. */
 
 const dosStar = "<";
 const dosQuestion = ">";
@@ -101,8 +102,7 @@ class Matcher {
   }
 }
 
-/** Names that are read in one transaction. If the response has room left, the next ones are
- *  read. */
+/** Names that one store snapshot reads. If the response has room left, the next ones are read. */
 const pageEntries = 500;
 const pagesMax = 10_000;
 const alignment = 8;

@@ -248,7 +248,8 @@ function algorithmOf({ dialect, signingAlgorithm }: NegotiatedParameters): numbe
   return dialect >= Dialect.v300 ? SigningAlgorithm.aesCmac : SigningAlgorithm.hmacSha256;
 }
 
-/** The signer of an error response: that of the session if the request was signed. */
+/** The signer of an error response: that of the session if the request was signed. Clients reject
+ *  an unsigned response to a signed request. */
 export function errorSigner({ connection, header }: Request): Signer | undefined {
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;
   return isSigned ? connection.signerOf(header.sessionId) : undefined;

@@ -10,7 +10,7 @@ import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/session.ts
 
 const pipeShare = "ipc$";
 const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;
-/** SMB2_SHAREFLAG_NO_CACHING. */
+/** SMB2_SHAREFLAG_NO_CACHING, for the named pipes: clients must not cache what they read. */
 const noCaching = 0x30;
 /** Maximal access to a share: every right of a file. */
 const fullAccess = 0x001f_01ff;

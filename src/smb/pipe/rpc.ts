@@ -3,7 +3,9 @@ import { Writer } from "../wire/writer.ts";
 import type { FileId } from "../response.ts";
 import type { TreeConnect } from "../session.ts";
 
-/** DCE/RPC over a named pipe ([MS-RPCE] 2.2.2): bind and request, enough for srvsvc. */
+/** Remote procedure calls over a named pipe (DCE/RPC, [MS-RPCE] 2.2.2). Only what clients need to
+ *  list shares with the service srvsvc: the messages (PDUs) bind and request, and their replies.
+ *  `smb/operations/pipe.ts` calls `handlePdu`. */
 
 const PduType = { request: 0, response: 2, fault: 3, bind: 11, bindAck: 12 } as const;
 const headerBytes = 16;

@@ -1,4 +1,5 @@
-/** SPNEGO tokens, which carry the NTLM messages (RFC 4178, [MS-SPNG]). */
+/** SPNEGO tokens, in which clients and this server wrap the NTLM messages of a login (RFC 4178,
+ *  [MS-SPNG]). `smb/ntlm/login.ts` decodes and encodes them. */
 
 const spnegoId = Buffer.from("2b0601050502", "hex");
 const ntlmId = Buffer.from("2b06010401823702020a", "hex");

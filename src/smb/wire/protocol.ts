@@ -1,4 +1,4 @@
-/** Protocol constants that several messages use ([MS-SMB2] 2.2). */
+/** Constants of the protocol that several messages or handlers use ([MS-SMB2] 2.2). */
 
 export const Command = {
   negotiate: 0x00,

@@ -1,6 +1,7 @@
 const initialBytes = 256;
 
-/** Builds a little-endian message by appending. */
+/** Builds a little-endian message by appending; the counterpart of `Reader`. Grows as needed, so
+ *  that encoders compute no lengths; a `capacity` of the final length saves a copy. */
 export class Writer {
   #bytes: Buffer;
   #length = 0;

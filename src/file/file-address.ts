@@ -7,7 +7,8 @@ import { checkResourceName } from "../protocol/names.ts";
 import { boolean, header } from "../protocol/params.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
-/** The resource that the URL of a request addresses. */
+/** What the URL of a REST request addresses. `identify` below parses it for
+ *  `http/request/target.ts`. */
 export interface FileAddress extends Address {
   readonly resource: "service" | "share" | "directory" | "file" | "entry";
   readonly share: string;

@@ -1,4 +1,5 @@
-/** A change of a file or directory that a client has made over SMB, for the request feed. */
+/** A change of a file or directory by an SMB client, for the request feed of the admin listener.
+ *  `smb/change-reporter.ts` reports it. */
 export interface FileChange {
   /** The SMB command: "CREATE", "SET_INFO" or "CLOSE". */
   readonly operation: string;

@@ -21,8 +21,9 @@ import type { FileApi } from "./events.ts";
 import { keepsTrailingDots, type FileAddress } from "./file-address.ts";
 import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
 
-/** The SMB access that a REST operation has to its target for its duration. It is checked against
- *  the opens, byte-range locks and caching grants of SMB clients. */
+/** Declares the REST operations on files (`fileOperation`), which SMB clients may have open at the
+ *  same time. This is the SMB access that an operation counts as for its duration. It is checked
+ *  against the opens, byte-range locks and caching grants of SMB clients. */
 interface TargetAccess<Input> extends FileAccess {
   /** The bytes that a call touches, to compare with byte-range locks; undefined if it touches none.
    *  Absent if no call of the operation touches bytes. */
@@ -80,7 +81,8 @@ function withAccessCheck(operation: FileOperation, access: TargetAccess<object>)
   };
 }
 
-/** The arguments of the check; undefined if the target does not exist or is not open. */
+/** The file to check, which is the target of the operation; undefined if it does not exist or is
+ *  not open. */
 function lockedFileOf({ scope, target, now }: AnyDecisionContext): LockedFile | undefined {
   const { locks: held, share } = scope as Partial<NodeScope>;
   if (held === undefined || share === undefined || target === undefined) return undefined;
@@ -114,7 +116,8 @@ export function checkFileAccess(access: FileAccess, file: LockedFile): AccessChe
   return { stop: { wait: { key: locks.key({ share, id }), until: decision.until }, effects } };
 }
 
-/** The breaks come first: the decision may store a lock state of the same file. */
+/** Adds the breaks of caching grants to a reply. They come first: the decision may store a later
+ *  lock state of the same file. */
 function withEffects(reply: Reply<object, string>, more: readonly Effect[]): Reply<object, string> {
   return more.length === 0 ? reply : { ...reply, effects: [...more, ...(reply.effects ?? [])] };
 }

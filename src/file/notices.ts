@@ -9,8 +9,8 @@ import {
 import type { Ticks } from "../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
 
-/** The server processes to notify of changes in a share: their SMB clients have CHANGE_NOTIFY
- *  requests for it. */
+/** Change notices: records that carry changes of files to the other server processes whose SMB
+ *  clients watch them (CHANGE_NOTIFY). These are the processes to notify of changes in a share. */
 interface WatchedShare {
   readonly owners: readonly string[];
 }
@@ -81,7 +81,8 @@ export async function noticesOf(
     .map((owner) => ({ key: notices.key({ ...sharedKey, owner }), value: bytes }));
 }
 
-/** The notice of a change; undefined if it affects nothing that clients can watch. */
+/** The notice of a change, from the record before and after it; undefined if clients cannot watch
+ *  what changed. */
 export function noticeOf(
   before: NodeRecord | undefined,
   after: NodeRecord | undefined,

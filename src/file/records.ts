@@ -24,7 +24,8 @@ import type { LockState } from "./locks/lock-state.ts";
 
 export type Protocol = "SMB" | "NFS";
 
-/** Settings of Create Share and Set Share Properties, beside quota and metadata. */
+/** The records of the File service, and the tables that store them. These are the settings of
+ *  Create Share and Set Share Properties, beside quota and metadata. */
 export interface ShareSettings {
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;

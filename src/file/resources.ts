@@ -27,6 +27,8 @@ import {
 } from "./records.ts";
 import { nodeById, resolvePath, type HardLink, type ResolvedPath } from "./share-tree.ts";
 
+/** Loads what a REST request addresses (the service, a share, a directory or a file), before its
+ *  operation decides. This is the scope of a share. */
 interface ShareScope extends AccountScope {
   /** The share itself, even if the address is a snapshot of it. */
   readonly current: ShareRecord;

@@ -10,7 +10,8 @@ import type { RecordView } from "../operation/view.ts";
 import { successor } from "../encoding/keys.ts";
 import { snapshotsOf } from "./share/share-lifecycle.ts";
 
-/** Most index entries that one step examines, so that its transaction stays short. */
+/** The File service as a whole, and the reclaim job of deleted share snapshots. One step of that
+ *  job examines at most this many index entries, so that its transaction stays short. */
 const entriesMax = 500;
 
 /** Removes the stored versions that only a deleted share snapshot showed. The index has each

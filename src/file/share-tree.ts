@@ -10,9 +10,10 @@ import {
   type NodeRecord,
 } from "./records.ts";
 
-/** The form in which names are compared, because names that differ only in case are equal. Each
- *  UTF-16 code unit is converted to upper case by itself, as NTFS does, so that the result depends
- *  on no locale and has the length of the name. */
+/** Finds files by path or id, in the current state of a share or in a snapshot. Names are compared
+ *  in this form, because names that differ only in case are equal. Each UTF-16 code unit is
+ *  converted to upper case by itself, as NTFS does, so that the result depends on no locale and has
+ *  the length of the name. */
 export function foldName(name: string): string {
   if (plainForm.test(name)) return name.toUpperCase();
   let folded = "";

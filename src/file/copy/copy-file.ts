@@ -60,7 +60,8 @@ import {
 import { parseGuid } from "../../protocol/guid.ts";
 import { loadLocalSource } from "../shared/range-params.ts";
 
-/** Copy File and Abort Copy File. */
+/** Copy File and Abort Copy File. The bytes of a source in this server are shared with the target
+ *  at once; those of any other are transferred later (`file/copy/transfer.ts`). */
 
 /** Whether a property of the target comes from the source or from the request (`override`, and if
  *  the header is absent). */
@@ -102,7 +103,7 @@ interface CopyTarget {
   readonly inherited: string | undefined;
 }
 
-/** The record of the target of a copy, without its content and copy state. */
+/** Builds the record of the target of a copy, without its content and copy state. */
 function copiedNode(
   original: SourceProperties,
   options: CopyInput,

@@ -16,7 +16,9 @@ import {
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-/** The target of a transfer that is still wanted. */
+/** Completes copies whose bytes come from elsewhere: a background task fetches them after the
+ *  response to Copy File, and calls `fileCopy`. This is the target of such a copy, if the copy is
+ *  still pending. */
 interface PendingCopy {
   readonly share: ShareRecord;
   readonly key: NodeKey;

@@ -5,7 +5,9 @@ import { nodes, versions, locks, nodeLocations, rootId, type NodeRecord } from "
 import type { ShareTree } from "../share-tree.ts";
 import type { LockState } from "../locks/lock-state.ts";
 
-/** Which entries of a directory to read. Names are compared in folded case (`foldName`). */
+/** Reads the entries of a directory, in its current state or in a share snapshot, for listings over
+ *  REST and SMB; and open files below a directory, for renames. This is the part of a directory to
+ *  read. Names are compared in folded case (`foldName`). */
 export interface ChildrenRequest {
   /** Id of the directory. */
   readonly directory: bigint;
@@ -97,8 +99,8 @@ async function snapshotChildren(
   return found;
 }
 
-/** Compares names as encoded keys, by UTF-8 bytes. JavaScript would compare UTF-16 code units,
- *  which gives another order beyond the basic multilingual plane. */
+/** Compares names by their UTF-8 bytes, as the store orders keys. JavaScript compares UTF-16 code
+ *  units, which gives another order beyond the basic multilingual plane. */
 function comesFirst(left: string, right: string): boolean {
   return compareKeys(encodeKey([left]), encodeKey([right])) <= 0;
 }
@@ -124,8 +126,8 @@ function nameOf<K, R>(table: Table<K, R>, { key }: Scanned<R>): string {
 /** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** At most this many open files are returned. A rename stores a changed lock state for each of them
- *  in one transaction. */
+/** Limit of this server for the open files that `openBelow` returns. A rename stores a changed lock
+ *  state for each of them in one transaction. */
 const openBelowMax = 1000;
 
 /** A file or directory with at least one handle, and its lock state. */

@@ -20,7 +20,7 @@ import { deleteNode } from "../shared/node-replies.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { deleteFailures, deleteFaultOrder, refuseDelete } from "../node/delete-file.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/create-directory */
+/** Creates an empty directory. learn.microsoft.com/rest/api/storageservices/create-directory */
 export const createDirectory = fileOperation({
   ...nodeCreation,
   name: "Create Directory",
@@ -41,7 +41,7 @@ export const createDirectory = fileOperation({
     }),
 });
 
-/** The directory may be the root of a share.
+/** Returns properties and metadata of a directory, which may be the root of a share.
  *  learn.microsoft.com/rest/api/storageservices/get-directory-properties */
 export const getDirectoryProperties = fileOperation({
   name: "Get Directory Properties",
@@ -64,7 +64,7 @@ export const getDirectoryProperties = fileOperation({
   }),
 });
 
-/** Properties that the request leaves out do not change.
+/** Sets SMB properties of a directory; those that the request leaves out do not change.
  *  learn.microsoft.com/rest/api/storageservices/set-directory-properties */
 export const setDirectoryProperties = fileOperation({
   ...propertiesChange,

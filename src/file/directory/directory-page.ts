@@ -9,6 +9,7 @@ import { bareETag } from "../../protocol/conditions.ts";
 import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { formatAttributes } from "../shared/smb-properties.ts";
 
+/** One page of List Directories and Files, rendered as XML. */
 interface DirectoryPage {
   readonly entries: PagedText;
   /** Case-folded name of the first entry of the next page; undefined on the last page. */

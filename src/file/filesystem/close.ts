@@ -12,7 +12,8 @@ import type { FileReference } from "./file-reference.ts";
 import { loadLocks, loadNode, type LoadedNode } from "./handle-operation.ts";
 import { entriesChanged } from "./new-node.ts";
 
-/** What a close did to the file, for the attributes in the response and for change notification. */
+/** Closes handles of SMB clients, for `smb/handle-closer.ts`. This is what a close did to the file,
+ *  for the attributes in the response and for change notification. */
 export interface CloseResult {
   /** The file when the handle closed; undefined if it was deleted before. */
   readonly node: NodeRecord | undefined;

@@ -18,14 +18,16 @@ import type {
   FileResult,
 } from "./file-result.ts";
 
-/** Input of the checks and of `reads` of an operation. */
+/** Executes the file operations of SMB clients, each declared as an `SmbOperation`: load, check,
+ *  read, decide and apply in one transaction, as `operation/run.ts` does for REST. This is the
+ *  input of the checks and of `reads` of an operation. */
 export interface LoadedContext<Request, Loaded> {
   readonly now: Ticks;
   readonly request: Request;
   readonly loaded: Loaded;
 }
 
-/** Input of `decide`. */
+/** Input of `decide` of an operation. */
 export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContext<Request, Loaded> {
   /** What `reads` returned. */
   readonly readResult: Seen;

@@ -17,7 +17,8 @@ import type { SmbOperation } from "./execute-operation.ts";
 import type { FileReference, ShareAddress } from "./file-reference.ts";
 import type { FaultDecision, FileDecision, FileFault } from "./file-result.ts";
 
-/** A request on an open handle. */
+/** Declares the file operations that SMB clients make through an open handle (`handleOperation`),
+ *  with what loads, checks and stores their lock state. This is a request on an open handle. */
 export interface HandleRequest {
   readonly reference: FileReference;
   /** Id of the open in the lock state of the file. */
@@ -181,7 +182,7 @@ export function stopFor(
   return waitFor(file, keysToNotify.length === 0 ? [] : [putLocks(file.share, file.id, state)]);
 }
 
-/** The file whose lock state an operation waits for. */
+/** A file, and the present time: the operation waits for a change of its lock state. */
 interface WaitedFile {
   readonly share: bigint;
   readonly id: bigint;

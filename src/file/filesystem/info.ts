@@ -24,7 +24,8 @@ import type { Span } from "../../protocol/ranges.ts";
 import { spanInside } from "../range/write-rules.ts";
 import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/list-ranges.ts";
 
-/** What QUERY_INFO reports of a file. */
+/** The file operations of SMB clients that only read: information, listings and bytes. This is what
+ *  QUERY_INFO reports of a file. */
 export interface FileInfo {
   readonly share: ShareRecord;
   readonly node: NodeRecord;

@@ -8,7 +8,8 @@ import type { FileReference } from "./file-reference.ts";
 import { isOpen, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 
-/** An operation that reads and writes only the lock state, not the file record. */
+/** Byte-range locks, and acknowledgements of breaks, by SMB clients. These operations read and
+ *  write only the lock state of a file, not its record. */
 interface LockOperation<Request, Value> extends SmbOperation<
   Request,
   { readonly locks: LockState },

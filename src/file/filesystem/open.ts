@@ -20,8 +20,8 @@ import type { FileDecision, FileFault, FileOutcome } from "./file-result.ts";
 import { loadLocks, loadShare, putLocks, waitFor } from "./handle-operation.ts";
 import { newNode, replacedNode, addEntry, changeNode } from "./new-node.ts";
 
-/** What each CreateDisposition does with a name that exists (`present`) and with one that does not
- *  ([MS-FSA] 2.1.5.1). */
+/** Opens files for SMB CREATE (`openFile`). A CreateDisposition says what to do with a name that
+ *  exists (`present`) and with one that does not ([MS-FSA] 2.1.5.1). */
 const dispositions = {
   supersede: { present: "replace", missing: "create" },
   open: { present: "open", missing: "fail" },

@@ -22,7 +22,7 @@ import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
 import { removeNode } from "../shared/node-replies.ts";
 import { entriesChanged } from "./new-node.ts";
 
-/** A rename through a handle, to a path in the same share. */
+/** A rename by an SMB client through a handle, to a path in the same share. */
 interface FileRenameRequest extends HandleRequest {
   readonly path: readonly string[];
   /** Whether an existing file with the new name is replaced. */

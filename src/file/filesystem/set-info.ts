@@ -12,7 +12,8 @@ import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
 import { changeNode } from "./new-node.ts";
 
-/** Times and attributes to set; undefined leaves a value unchanged. */
+/** What SMB clients change with SET_INFO, apart from names and lengths. These are the times and
+ *  attributes to set; undefined leaves a value unchanged. */
 export interface BasicInfoChange {
   readonly created?: Ticks | undefined;
   readonly lastAccess?: Ticks | undefined;

@@ -15,7 +15,7 @@ interface OpenFile {
   readonly file: bigint;
 }
 
-/** At most this many open files of the store are examined in one sweep. */
+/** Limit of the open files of the store that one sweep examines. */
 const filesMax = 100_000;
 /** Files that are swept at the same time, so that their transactions share a commit batch. */
 const concurrentFilesMax = 32;

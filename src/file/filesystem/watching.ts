@@ -5,8 +5,9 @@ import { notices, watchedShares, type Notice } from "../notices.ts";
 import { rootId } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 
-/** Starts change notification: from now on, each change in the share by another process stores a
- *  notice for the process `owner`. */
+/** Change notification between server processes, for CHANGE_NOTIFY of SMB clients
+ *  (`smb/files/change-dispatcher.ts`). This function starts it: from now on, each change in the
+ *  share by another process stores a notice for the process `owner`. */
 export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
   return write(runtime, async (attempt) => {
     const owners = await ownersOf(attempt, share);

@@ -26,7 +26,8 @@ import type { FileOutcome, FileReply } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./new-node.ts";
 
-/** A request that changes the content of a file. */
+/** Changes of the content of a file by SMB clients: write, resize, zero. This is the part that
+ *  their requests have in common. */
 interface ChangeRequest extends HandleRequest {
   /** Whether the change leaves the last write time as it is, because the client has set it through
    *  this handle. */

@@ -9,7 +9,7 @@ import { locks, rootId, type NodeRecord, type ShareRecord } from "../records.ts"
 import { nodeKeyOf } from "../share-tree.ts";
 import { removeNode } from "../shared/node-replies.ts";
 
-/** The handles to close, and the state of their file. */
+/** What closing handles of one file depends on. */
 export interface CloseHandlesRequest {
   /** Undefined if the share was deleted: then only the lock state is still stored. */
   readonly share: ShareRecord | undefined;

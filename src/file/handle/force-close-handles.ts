@@ -18,7 +18,8 @@ import { changedHandles, type NodeChange } from "../events.ts";
 import { hasEventLog } from "../../operation/quotas.ts";
 import { closeHandles, type CloseHandlesRequest } from "./close-handles.ts";
 
-/** Lists the handles of SMB clients. learn.microsoft.com/rest/api/storageservices/list-handles */
+/** Lists the handles of SMB clients on a file or directory, and below it if `x-ms-recursive` is
+ *  set. learn.microsoft.com/rest/api/storageservices/list-handles */
 export const listHandles = fileOperation({
   name: "List Handles",
   ids: ["Directory_ListHandles", "File_ListHandles"],
@@ -112,7 +113,8 @@ interface HandleScan {
   readonly isWanted?: (state: LockState) => boolean;
 }
 
-/** Reading the node of an open file and the directories above it, in units of `spend`. */
+/** The cost of reading an open file and the directories above it, in units of the event loop's
+ *  share (`base/loop-share.ts`). */
 const unitsPerFile = 4;
 
 /** The target of the request if it is open and, on request, all open files below it, in the order

@@ -18,7 +18,7 @@ import { decodePercent } from "../../protocol/names.ts";
 import { propertiesRead } from "../../operation/operation.ts";
 
 const targetFileHeader = "x-ms-file-target-file";
-/** Not a limit of Azure: it bounds the record of the file, which lists all hard links. */
+/** Limit of this server for the hard links of a file, whose record lists them all. */
 const linksMax = 1000;
 
 const linkedPath = checked(required(header(targetFileHeader, text)), (value) => {
@@ -130,7 +130,8 @@ export const createSymbolicLink = fileOperation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/get-symbolic-link */
+/** Returns the text of a symbolic link, without following it.
+ *  learn.microsoft.com/rest/api/storageservices/get-symbolic-link */
 export const getSymbolicLink = fileOperation({
   name: "Get Symbolic Link",
   ids: ["File_GetSymbolicLink"],

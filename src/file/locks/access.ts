@@ -1,4 +1,5 @@
-/** Bits of an access mask ([MS-SMB2] 2.2.13.1). */
+/** Bits of an access mask, in which SMB clients request rights on a file ([MS-SMB2] 2.2.13.1). REST
+ *  operations count as an open with such a mask, too (`file-access.ts`). */
 export const Right = {
   readData: 0x1,
   writeData: 0x2,

@@ -1,7 +1,9 @@
 import { firstWhere } from "../../base/search.ts";
 import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
 
-/** A range of bytes; 64-bit, as SMB sends it. */
+/** Byte-range locks of SMB clients ([MS-FSA] 2.1.5.8, 2.1.5.9): pure functions that lock and unlock
+ *  ranges, and find those that prevent a read or write. This is a range of bytes; 64-bit, as SMB
+ *  sends it. */
 export interface ByteSpan {
   readonly offset: bigint;
   readonly length: bigint;
@@ -226,7 +228,8 @@ function hasLaterExclusive(shared: readonly Indexed[], exclusive: readonly Index
   });
 }
 
-/** Range maximum query: row `n` holds the maximum of 2^n adjacent values. */
+/** The maximum of any part of a list in constant time: row `n` holds the maximum of 2^n adjacent
+ *  values, and two such overlapping runs cover a part. */
 class RangeMaximum {
   readonly #rows: (readonly number[])[];
 

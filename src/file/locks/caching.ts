@@ -9,6 +9,9 @@ import {
   isOplockKey,
 } from "./lock-state.ts";
 
+/** Grants caching to SMB clients (as oplocks and SMB leases), and breaks it when another client or
+ *  a REST request needs access. Pure functions on the lock state of a file. */
+
 /** A client that does not acknowledge a break in this time loses the grant. */
 export const breakSecondsMax = 35;
 
@@ -81,7 +84,7 @@ export function breakCaches(
 }
 
 /** Whether a grant is not broken because it belongs to the accessing handle. A write breaks even
- *  its own level II oplock. */
+ *  its own read-only oplock (level II): such an oplock ends with the first write of any client. */
 function isSpared({ key, held }: CachingGrant, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
@@ -126,7 +129,8 @@ function extendBreak(cache: CachingGrant, loses: number): CachingGrant {
   return further === goal ? cache : { ...cache, breaking: { ...breaking, further } };
 }
 
-/** Valid combinations are R, RW, RH and RWH, so a client that loses R loses all rights. */
+/** The rights, or none if they are not a valid combination. Read caching is part of every one
+ *  (read, read and write, read and handle, all three), so a client that loses it loses all. */
 function validRights(bits: number): number {
   return (bits & cacheRead) === 0 ? 0 : bits;
 }

@@ -11,7 +11,8 @@ import {
 import type { LockState, Open } from "./lock-state.ts";
 import { checkSharing, type Exclusion } from "./opens.ts";
 
-/** How an operation accesses a file that clients may have open, locked or cached. */
+/** What an operation of REST or SMB does to a file that clients may have open, locked or cached,
+ *  and the check of it. This is its access to bytes and to what clients cache. */
 export interface DataAccess {
   /** Which caching rights of other clients the operation revokes; undefined if none. */
   readonly breaks: BreakTrigger | undefined;

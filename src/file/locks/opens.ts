@@ -18,6 +18,9 @@ import {
   isOplockKey,
 } from "./lock-state.ts";
 
+/** Opening and closing in the lock state of a file: share modes, breaks before an open,
+ *  delete-pending. This is an open, or a REST operation that counts as one, to compare share modes
+ *  with. */
 interface SharingRequest {
   /** SMB access mask. */
   readonly access: number;

@@ -22,7 +22,8 @@ import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { readRange } from "../shared/range-params.ts";
 
-/** Names of the headers that `fileProperties` returns. */
+/** Get File and Get File Properties. These are the names of the headers that `fileProperties`
+ *  returns. */
 const filePropertyNames = [
   ...httpHeaderNames,
   ...leaseHeaderNames,
@@ -67,7 +68,8 @@ function copyHeaders(copy: CopyState | undefined) {
   };
 }
 
-/** learn.microsoft.com/rest/api/storageservices/get-file */
+/** Returns the bytes of a file, or a range of them.
+ *  learn.microsoft.com/rest/api/storageservices/get-file */
 export const getFile = fileOperation({
   ...propertiesRead,
   name: "Get File",
@@ -141,7 +143,8 @@ export const getFile = fileOperation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/get-file-properties */
+/** Returns properties and metadata of a file.
+ *  learn.microsoft.com/rest/api/storageservices/get-file-properties */
 export const getFileProperties = fileOperation({
   ...propertiesRead,
   name: "Get File Properties",

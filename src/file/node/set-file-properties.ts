@@ -16,7 +16,8 @@ import { dataAccess, shareDelete, shareWrite } from "../locks/access.ts";
 import { fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
 import { fileLength } from "../shared/range-params.ts";
 
-/** How much longer a request makes the file; 0 or less if it does not. */
+/** Set File Properties, and leases of files. This is how much longer a request makes the file; 0 or
+ *  less if it does not. */
 function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {
   return wanted - content.length;
 }

@@ -16,7 +16,8 @@ import type { NodeScope } from "../resources.ts";
 import { findNode, resolvePath } from "../share-tree.ts";
 import { readRange } from "../shared/range-params.ts";
 
-/** The bytes from `from` up to, not including, `to`. */
+/** List Ranges, and the functions that find the written ranges of a file, which SMB uses as well.
+ *  An interval is the bytes from `from` up to, not including, `to`. */
 export interface Interval {
   readonly from: number;
   readonly to: number;
@@ -49,6 +50,7 @@ export function sectorsOf(intervals: readonly Interval[], end: number): readonly
   return merged;
 }
 
+/** The ranges of slices. */
 export function intervalsOf(slices: readonly Slice[]): readonly Interval[] {
   return slices.map(({ at, length }) => ({ from: at, to: at + length }));
 }
@@ -70,9 +72,9 @@ function subtract(whole: readonly Interval[], taken: readonly Interval[]): reado
   return left;
 }
 
-/** Ranges in which two states of a file refer to the same stored bytes. Bytes that compaction moved
- *  between the two states count as changed, so the result may omit an unchanged range, but never
- *  includes a changed one. */
+/** The ranges in which two states of a file refer to the same stored bytes, which are unchanged.
+ *  Bytes that compaction has moved meanwhile count as changed: the result may lack an unchanged
+ *  range, but never contains a changed one. */
 function sameBytes(present: readonly Slice[], previous: readonly Slice[]): readonly Interval[] {
   const same: Interval[] = [];
   let [left, right] = [0, 0];

@@ -18,8 +18,8 @@ import { updateNode } from "../shared/node-replies.ts";
 import { clearBytes, coveredBytes, writeBytes, type WrittenFile } from "./write-rules.ts";
 import { writeRange } from "../shared/range-params.ts";
 
-/** Whether the write sets the last write time (`now`, the default) or leaves it as it is
- *  (`preserve`). */
+/** Put Range in its three forms. This parameter says whether the write sets the last write time
+ *  (`now`, the default) or leaves it as it is (`preserve`). */
 const keepsLastWrite = header("x-ms-file-last-write-time", oneOf("now", "preserve"));
 
 interface RangeInput {

@@ -13,8 +13,9 @@ import type { Span } from "../../protocol/ranges.ts";
 import type { ClearedRange, NodeRecord, ShareRecord } from "../records.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
-/** How many bytes of a span of a file were written and not cleared. A write subtracts them, so that
- *  the quota counts no byte twice. */
+/** Rules of writes that REST and SMB share: the record and the content of a file after a write, and
+ *  what counts against quotas. This function returns how many bytes of a span were written and not
+ *  cleared. A write subtracts them, so that the quota counts no byte twice. */
 export async function coveredBytes(
   view: RecordView,
   { content = emptyContent }: NodeRecord,

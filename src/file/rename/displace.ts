@@ -19,7 +19,8 @@ import {
 import { keepForSnapshots, locate } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-/** A file that a rename replaces while handles are open. */
+/** Displaced files. A rename replaces a file that clients have open: they keep the file, without a
+ *  name, until they close it. This is the file before. */
 interface DisplacedFile {
   readonly share: ShareRecord;
   readonly key: NodeKey;

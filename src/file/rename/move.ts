@@ -15,7 +15,8 @@ import type { HardLink } from "../share-tree.ts";
 import { displaceFile } from "./displace.ts";
 import type { LocalSource } from "../shared/range-params.ts";
 
-/** A rename of one name of a file over REST. */
+/** The effects of a rename: of a file node, and for REST of one of the names of a file with hard
+ *  links. This is a rename over REST. */
 interface NameMove {
   readonly source: LocalSource;
   readonly scope: NodeScope;

@@ -9,7 +9,8 @@ import { sharingConflicts } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/smb-properties.ts";
 
-/** What the decision about a rename depends on, over REST and SMB. */
+/** Whether a file or directory may be renamed, for REST and SMB. These are the facts that it
+ *  depends on. */
 export interface RenameFacts {
   readonly source: NodeRecord;
   /** Open files below the source, if that is a directory. */

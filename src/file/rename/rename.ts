@@ -33,7 +33,8 @@ import { refuseRename } from "./rename-rules.ts";
 import type { CachedBelow, RenameFacts, RenameRefusal } from "./rename-rules.ts";
 import { loadLocalSource, type LocalSource } from "../shared/range-params.ts";
 
-/** The lease id in a header, for the source or the target. */
+/** Rename File and Rename Directory over REST. This parameter is the lease id in a header, for the
+ *  source or the target. */
 function leaseId(name: string): Param<string | undefined> {
   return { sources: [name], parse: (reader) => parseLeaseId(reader, name) };
 }

@@ -38,7 +38,8 @@ interface ListedShare {
   readonly sortKey: string;
 }
 
-/** learn.microsoft.com/rest/api/storageservices/list-shares */
+/** Lists the shares of an account, with snapshots and soft-deleted shares on request.
+ *  learn.microsoft.com/rest/api/storageservices/list-shares */
 export const listShares = declareListing({
   name: "List Shares",
   id: "Service_ListSharesSegment",

@@ -29,7 +29,8 @@ import {
 } from "../../account/access-policies.ts";
 import { put } from "../../operation/effects.ts";
 
-/** learn.microsoft.com/rest/api/storageservices/get-share-properties */
+/** Returns properties and metadata of a share or of one of its snapshots.
+ *  learn.microsoft.com/rest/api/storageservices/get-share-properties */
 export const getShareProperties = operation({
   ...propertiesRead,
   name: "Get Share Properties",
@@ -102,7 +103,8 @@ function premiumHeaders(share: ShareRecord) {
   };
 }
 
-/** The first version that is known to report the default (tests of the official Go library). */
+/** The first x-ms-version that is known to report the default of this setting (tests of the
+ *  official Go library). */
 const directoryLeaseSince = "2026-06-06";
 
 function directoryLease({ settings: held }: ShareRecord, version: string): boolean | undefined {
@@ -123,8 +125,8 @@ function text(value: number | boolean | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-/** Properties that the request does not have remain unchanged. A quota below the bytes in use is
- *  accepted and only prevents further writes.
+/** Sets quota and settings of a share; those that the request does not have remain unchanged. A
+ *  quota below the bytes in use is accepted and only prevents further writes.
  *  learn.microsoft.com/rest/api/storageservices/set-share-properties */
 export const setShareProperties = operation({
   ...propertiesChange,
@@ -152,7 +154,8 @@ export const setShareProperties = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/get-share-stats */
+/** Returns how many bytes the files of a share have.
+ *  learn.microsoft.com/rest/api/storageservices/get-share-stats */
 export const getShareStats = operation({
   ...propertiesRead,
   name: "Get Share Stats",
@@ -168,7 +171,8 @@ export const getShareStats = operation({
 
 const metadataQuery = { restype: "share", comp: "metadata" };
 
-/** learn.microsoft.com/rest/api/storageservices/get-share-metadata */
+/** Returns the metadata of a share.
+ *  learn.microsoft.com/rest/api/storageservices/get-share-metadata */
 export const getShareMetadata = operation({
   ...propertiesRead,
   name: "Get Share Metadata",
@@ -194,7 +198,8 @@ export const setShareMetadata = operation({
 
 const aclQuery = { restype: "share", comp: "acl" };
 
-/** learn.microsoft.com/rest/api/storageservices/get-share-acl */
+/** Returns the stored access policies of a share.
+ *  learn.microsoft.com/rest/api/storageservices/get-share-acl */
 export const getShareAcl = operation({
   ...propertiesRead,
   name: "Get Share ACL",

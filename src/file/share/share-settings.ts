@@ -4,6 +4,8 @@ import { ok } from "../../protocol/result.ts";
 import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import type { ShareRecord, ShareSettings } from "../records.ts";
 
+/** The settings of a share: quota, access tier, protocol and provisioned rates, as Create Share and
+ *  Set Share Properties take them and responses report them. */
 const quotaGibDefault = 5120;
 const premiumQuotaGibDefault = 100;
 const quotaGibMax = 102_400;

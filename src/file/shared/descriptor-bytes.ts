@@ -7,8 +7,9 @@ import {
 } from "./security-descriptor.ts";
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 
-/** Encodes and decodes security descriptors in self-relative form ([MS-DTYP] 2.4.6), as SMB sends
- *  them. The following constants are bits of its Control field. */
+/** Encodes and decodes security descriptors in self-relative form ([MS-DTYP] 2.4.6), the bytes that
+ *  SMB sends and that REST accepts in base64. The following constants are bits of the field
+ *  Control. */
 
 const selfRelative = 0x8000;
 const accessFlags = { present: 0x4, autoInherited: 0x400, isProtected: 0x1000 } as const;

@@ -6,7 +6,8 @@ import { permissions, type NodeKind, type NodeRecord, type ShareRecord } from ".
 import { inheritedSddl } from "./inherited-sddl.ts";
 import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } from "./sddl.ts";
 
-/** Key of the security descriptor that a new file gets. */
+/** The security descriptor that a new file inherits from its directory, if the request has none;
+ *  for REST and SMB. This is its key. */
 interface NodePermission {
   readonly key: string;
   /** Stores the security descriptor; empty if it is already stored or well known. */

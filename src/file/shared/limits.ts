@@ -18,8 +18,9 @@ export function quotaBytes({ quotaGib }: { readonly quotaGib: number }): bigint 
   return BigInt(quotaGib) * BigInt(gibibyte);
 }
 
-/** Distance from the quota below which the counter is validated. More bytes than all concurrent
- *  writes to a share can add. */
+/** If a share has fewer free bytes than this, its counter is read with validation, so that
+ *  concurrent writes conflict instead of exceeding the quota together. Concurrent writes cannot add
+ *  more than this. */
 const nearBytes = 8n * 1024n ** 3n;
 
 /** Reads how many bytes the files of a share have. Far from the quota the read is not validated, so

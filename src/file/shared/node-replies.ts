@@ -13,7 +13,9 @@ import {
   shareBytes,
 } from "../records.ts";
 
-/** The key of a file node, and the share that it is in. */
+/** How file nodes are stored, changed and deleted, with what share snapshots still need of them:
+ *  replies for REST operations, effects for others. This is the key of a file node and its
+ *  share. */
 interface NodeWriteTarget {
   readonly share: ShareRecord;
   readonly key: NodeKey;

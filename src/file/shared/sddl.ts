@@ -134,7 +134,7 @@ export function keyOfText(text: string): string {
   return offsets.map((offset) => hash(text, offset)).join("*");
 }
 
-/** 64-bit FNV-1a with a final mix. */
+/** The 64-bit hash FNV-1a with a final mix. Two of them with different start values make a key. */
 function hash(text: string, offset: bigint): bigint {
   let value = offset;
   for (const byte of new TextEncoder().encode(text)) {

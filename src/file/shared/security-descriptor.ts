@@ -1,6 +1,8 @@
 import { aceFlagWords, aceTypeWords, rightWords, sidWords } from "./sddl.ts";
 
-/** A parsed security descriptor, with SIDs written out in full. */
+/** Parses and formats security descriptors in SDDL (security descriptor definition language,
+ *  [MS-DTYP] 2.5.1), the text form that is stored. This is a parsed one, with SIDs written out in
+ *  full. */
 export interface SecurityDescriptor {
   readonly owner: string;
   readonly group: string;

@@ -9,7 +9,8 @@ import { parseAttributes } from "./smb-properties.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 import { sddlFromBinary } from "./descriptor-bytes.ts";
 
-/** The SMB and POSIX properties in a request; undefined if the request has no such header. */
+/** Parameters of requests that set SMB properties, or on NFS shares POSIX properties. These are
+ *  their values; undefined if the request has no such header. */
 export interface SmbInput {
   readonly attributes: number | Keyword | undefined;
   readonly created: Ticks | Keyword | undefined;

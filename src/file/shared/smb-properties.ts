@@ -18,7 +18,8 @@ import { createdSddl } from "./inherited-sddl.ts";
 import { normalSddl, permissionKeyOf, wellKnownSddl } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Keyword } from "./smb-params.ts";
 
-/** Names of the file attributes in REST with their SMB bits, in the order in which REST lists
+/** SMB properties of files over REST: what a file gets from a request, and the response headers.
+ *  These are the names of the file attributes with their SMB bits, in the order in which REST lists
  *  them. */
 const names = [
   ["ReadOnly", 0x1],

@@ -67,11 +67,11 @@ export type FileApi = Api | "none" | "decided" | "at-close";
 
 /** A change of a file or directory that is an event. */
 export interface NodeChange {
-  /** Undefined: the one that the operation declares. */
+  /** What the change counts as; undefined if it is what the operation declares (`event`). */
   readonly api?: Api;
   /** The record after the change; of a deletion, the one before it. */
   readonly node: NodeRecord;
-  /** Renames: the record before. */
+  /** The record before a rename; undefined for any other change. */
   readonly source?: NodeRecord;
   /** Length of the content, if the record does not refer to it yet. */
   readonly contentLength?: number | undefined;
@@ -85,7 +85,7 @@ interface ChangeContext extends Pick<
   readonly account: bigint;
   readonly share: bigint;
   readonly shareName: string;
-  /** The declaration of the operation. */
+  /** What the operation declares its changes to count as. */
   readonly event: FileApi;
   readonly now: Ticks;
 }
@@ -129,7 +129,8 @@ function isApi(api: FileApi): api is Api {
   return Object.hasOwn(changeByApi, api);
 }
 
-/** The events of a REST operation. */
+/** The events of a REST operation, from its declaration and its reply. They are written in its
+ *  transaction. */
 export function restEvents(
   change: DecidedChange<FileAddress>,
   view: RecordView,
@@ -222,7 +223,8 @@ export function markOpenChange(view: RecordView, key: HandleOfFile): Awaitable<r
   );
 }
 
-/** Returns the handles through which content was changed. */
+/** Returns those of the handles through which content was changed (`markOpenChange`), for their
+ *  close. */
 export async function changedHandles(
   view: RecordView,
   file: Omit<HandleOfFile, "handle">,

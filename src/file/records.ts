@@ -68,7 +68,7 @@ export interface ShareSnapshotRecord extends ShareRecord {
   readonly at: Ticks;
 }
 
-/** A soft-deleted share. */
+/** A soft-deleted share, which Restore Share brings back within `retentionDays`. */
 export interface DeletedShareRecord extends ShareRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
@@ -122,7 +122,7 @@ export interface NodeRecord {
    *  (`rootSddl`). */
   readonly permissionKey?: string | undefined;
   readonly metadata: Metadata;
-  /** Files only. */
+  /** The bytes of a file; undefined for directories and links. */
   readonly content?: ContentRef | undefined;
   readonly headers?: HttpHeaders | undefined;
   readonly lease?: Lease | undefined;
@@ -136,7 +136,7 @@ export interface NodeRecord {
   /** Ranges that were cleared while the share had snapshots, for List Ranges with
    *  `prevsharesnapshot`. */
   readonly cleared?: readonly ClearedRange[] | undefined;
-  /** Set for all file nodes of NFS shares. */
+  /** Owner, group and mode; set for every file node of an NFS share, undefined on SMB shares. */
   readonly posix?: PosixProperties | undefined;
   /** The path in a symbolic link. */
   readonly linkText?: string | undefined;
@@ -396,7 +396,8 @@ export interface ShareTombstone {
   readonly until: Ticks;
 }
 
-/** All tables of the File service. Reclaim jobs empty those of one owner in this order. */
+/** All tables of the File service, for the background tasks and commands that handle all records.
+ *  Reclaim jobs empty the tables of one owner, for example a deleted share, in this order. */
 export const fileTables: readonly AnyTable[] = [
   anyTable(shares),
   anyTable(deletedShares),

@@ -72,9 +72,9 @@ export interface FileResources {
 
 /** Targets that writing operations reject unless they accept them here. */
 export interface WritePolicies {
-  /** Share snapshots. */
+  /** Set if the operation writes to share snapshots. */
   readonly acceptsSnapshot?: true;
-  /** Files whose copy is still pending. */
+  /** Set if the operation writes to files whose copy is still pending. */
   readonly acceptsPendingCopy?: true;
 }
 

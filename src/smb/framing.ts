@@ -141,7 +141,7 @@ export function writeFrame(socket: Writable, parts: readonly Buffer[], whenSent:
   socket.uncork();
 }
 
-/** The 4 bytes before a message of this length. */
+/** The prefix of a frame whose message has this length. */
 export function framePrefix(length: number): Buffer {
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUIntBE(length, 1, 3);

@@ -39,7 +39,7 @@ export class HandleCloser {
   readonly #server: SmbServerState;
   readonly #calls: CloseCall[] = [];
   readonly #closing = new WeakSet<FileHandle>();
-  /** Cancel the retries of closes that have failed. */
+  /** Functions that cancel the retries of closes that have failed. */
   readonly #retries = new Set<() => void>();
   #isRunning = false;
   #isStopped = false;

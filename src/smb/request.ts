@@ -18,7 +18,8 @@ export interface Request {
   /** The session whose key encrypted the request, and must encrypt the response; undefined if the
    *  request was not encrypted. */
   readonly encryptedBy: Session | undefined;
-  /** Set for a related request of a compound. */
+  /** What the request before it in the compound passes on; undefined unless this is a related
+   *  request. */
   readonly previous: RelatedContext | undefined;
   readonly lifetime: RequestLifetime;
 }
@@ -38,12 +39,12 @@ export function usedFile(
   return handle?.kind === "file" ? handle : undefined;
 }
 
-/** A request whose SessionId is valid. */
+/** A request whose SessionId names a session of its connection. */
 export interface SessionRequest extends Request {
   readonly session: Session;
 }
 
-/** A request whose TreeId is valid. */
+/** A request whose TreeId names a tree connect of its session. */
 export interface TreeRequest extends SessionRequest {
   readonly tree: TreeConnect;
 }

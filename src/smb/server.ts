@@ -93,7 +93,8 @@ class ClientConnections {
   }
 }
 
-/** Empty before NEGOTIATE: such a connection was never added. */
+/** The ClientGuid of a connection. Empty before NEGOTIATE, when the connection is not yet in the
+ *  list. */
 function guidOf({ negotiated }: Connection): string {
   return negotiated?.clientGuid.toString("hex") ?? "";
 }
@@ -134,7 +135,7 @@ interface SmbOptions {
   readonly serverName: string;
 }
 
-/** State shared by all connections of one server. */
+/** What all connections of the SMB server share: sessions, watches, durable handles and limits. */
 export class SmbServerState {
   readonly world: SmbEnvironment;
   readonly guid: Uint8Array;
@@ -150,9 +151,7 @@ export class SmbServerState {
   readonly traffic: ServerTraffic;
   readonly handleCloser: HandleCloser;
   readonly backgroundWork: BackgroundWork;
-  /** Undefined without an audit log. */
   readonly auditor: SmbAuditor | undefined;
-  /** Undefined without a request feed. */
   readonly changeReporter: ChangeReporter | undefined;
 
   constructor(world: SmbEnvironment) {

@@ -25,7 +25,7 @@ export class Channel {
   readonly connection: Connection;
   /** Whether authentication is complete; until then the channel accepts only SESSION_SETUP. */
   isValid = false;
-  /** Set while the client authenticates or re-authenticates. */
+  /** The login in progress; undefined when the client has authenticated. */
   login: Login | undefined;
   preauthHash: Buffer;
   /** Signs the messages of the channel. While a channel is being bound, it uses the key of the
@@ -56,7 +56,7 @@ export class Session {
   signer: Signer | undefined;
   encryptor: Encryptor | undefined;
   signingRequired = false;
-  /** Unencrypted requests are rejected (Session.EncryptData). */
+  /** Whether unencrypted requests are rejected (Session.EncryptData). */
   requiresEncryption = false;
   readonly channels = new Set<Channel>();
   readonly trees = new Map<number, TreeConnect>();

@@ -29,7 +29,7 @@ export class ServerTraffic {
     for (const wake of waiting) wake();
   }
 
-  /** Calls `wake` once, when there is room. */
+  /** Calls `wake` once, as soon as the total is below the limit. */
   awaitRoom(wake: () => void): void {
     this.#waiting.add(wake);
   }
@@ -47,7 +47,7 @@ export class ConnectionTraffic {
   #isBlocked = false;
   #isClosed = false;
 
-  /** `wake` is called when a request that had no room may have it now. */
+  /** `wake` is called when a request for which there was no room may have it now. */
   constructor(server: ServerTraffic, wake: () => void) {
     this.#server = server;
     this.#wake = wake;

@@ -65,8 +65,9 @@ async function currentPage(
   return { entries, next: undefined };
 }
 
-/** Undefined for a hard link: the listing shows the file that it refers to, which can change while
- *  the record of the link does not, so the rendering must not be cached with that record. */
+/** Renders an entry for the cache of rendered entries. Undefined for a hard link: the listing shows
+ *  the file that it refers to, which can change while the record of the link does not, so its
+ *  rendering must not be cached. */
 function renderUnlessHardLink({ record }: Scanned<NodeRecord>, options: EntryOptions) {
   if (record.linkTo !== undefined) return undefined;
   return { text: renderEntry(record, options), isCacheable: true };
@@ -121,7 +122,7 @@ interface EntryOptions {
 }
 
 const details: readonly Detail[] = ["timestamps", "etag", "attributes", "permissionkey"];
-/** The version from which entries have a `FileId`. */
+/** The first x-ms-version whose entries have a `FileId`. */
 const idsSince = "2020-10-02";
 
 /** One bit per listing option that changes the rendered entry; part of the key of the cache of

@@ -23,13 +23,13 @@ export interface CloseResult {
   readonly isPending: boolean;
 }
 
-/** Handles of one file to close. */
+/** The handles to close, all of one file. */
 interface CloseRequest {
   readonly reference: FileReference;
   readonly handles: ReadonlySet<bigint>;
 }
 
-/** The file of the handles, and its lock state. */
+/** The file of the handles that are closed, and its lock state. */
 interface LoadedHandles {
   /** Undefined if the file or its share was deleted. */
   readonly file: LoadedNode | undefined;
@@ -43,7 +43,7 @@ interface LoadedHandles {
 interface ReadForClose {
   /** The parent directory, if the close may delete the file. */
   readonly parent: NodeRecord | undefined;
-  /** The handles whose close is an event. */
+  /** The handles whose close is an event, because content was changed through them. */
   readonly changed: readonly bigint[];
 }
 

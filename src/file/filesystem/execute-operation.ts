@@ -99,7 +99,7 @@ export async function executeAtOnce<Request, Loaded extends object, Seen, Value>
   return outcome;
 }
 
-/** The operation as a function, for its callers. */
+/** Makes the function that callers in `smb` use from the declaration of an operation. */
 export function callOf<Request, Loaded extends object, Seen, Value>(
   operation: SmbOperation<Request, Loaded, Seen, Value>,
 ) {

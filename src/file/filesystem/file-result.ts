@@ -34,14 +34,14 @@ export type FileFault =
  *  applied in the transaction that decided. */
 export type FileDecision<T> = FileReply<T> | FaultDecision | WaitDecision;
 
-/** The operation succeeds. */
+/** The decision that the operation succeeds. */
 export interface FileReply<T> {
   readonly value: T;
   readonly effects?: readonly Effect[];
   /** Content that the caller reads after the decision. Its reader is opened on the state that the
    *  decision was made on. */
   readonly content?: ContentRef;
-  /** Changes that are events. */
+  /** Changes of files that the event log records. */
   readonly changes?: readonly NodeChange[];
   /** The handle through which the content of a file was changed: its close is the event. */
   readonly openChange?: { readonly file: bigint; readonly handle: bigint };

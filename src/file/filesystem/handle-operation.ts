@@ -49,7 +49,8 @@ export function loadShare(
   );
 }
 
-/** Undefined if the file or its share no longer exists. */
+/** Loads the file of a handle, in its current state or in a share snapshot. Undefined if the file
+ *  or its share no longer exists. */
 export async function loadNode(
   view: RecordView,
   reference: FileReference,

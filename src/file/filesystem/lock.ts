@@ -33,7 +33,7 @@ const loadAnyLocks: Load<{ readonly reference: FileReference }> = async (view, {
 
 interface LockRangesRequest extends HandleRequest {
   readonly ranges: readonly LockRequest[];
-  /** Waits until the ranges are free instead of failing. */
+  /** Whether to wait until the ranges are free instead of failing. */
   readonly waits?: boolean;
 }
 
@@ -88,13 +88,12 @@ export type Acknowledgement = "done" | Extract<AcknowledgeResult, string>;
 
 interface AcknowledgeRequest {
   readonly reference: FileReference;
-  /** Key of the caching grant. */
   readonly key: string;
   /** The caching rights that the client keeps. */
   readonly kept: number;
 }
 
-/** Applies a client's acknowledgement of a break. */
+/** Stores a client's acknowledgement of a break: its caching grant is reduced. */
 const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
   name: "acknowledge break",
   effect: "writes",

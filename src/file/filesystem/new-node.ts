@@ -14,7 +14,7 @@ import type { FileOpenRequest } from "./open.ts";
 /** Changes of file nodes as effects, for SMB operations. REST operations express the same changes
  *  as replies (`file/shared/node-replies.ts`). */
 
-/** Changes a file node without changing its key. */
+/** The effects that store a file node after a change. Its name and directory stay. */
 export function changeNode(
   { share, key, node: target }: LoadedNode,
   next: NodeRecord,

@@ -72,7 +72,7 @@ const fullAccess = 0x001f_01ff;
  *  Windows. */
 const hiddenOrSystem = 0x6;
 
-/** The path of the request; its parent directory exists. */
+/** The resolved path of the request. Its directory exists; the file may not. */
 interface LoadedPath {
   readonly share: ShareRecord;
   readonly resolved: PathWithParent;

@@ -85,7 +85,8 @@ export const renameOperation = handleOperation<
 
 export const renameFile = callOf(renameOperation);
 
-/** Undefined if the directory of the new path does not exist. */
+/** Reads what the decision depends on at the new path. Undefined if the directory of that path does
+ *  not exist. */
 async function readDestination(
   view: RecordView,
   { share: { id: share }, node }: LoadedFile,

@@ -47,7 +47,7 @@ export interface DatedNotice extends Notice {
   readonly at: Ticks;
 }
 
-/** Notices that are read and deleted in one transaction. */
+/** Limit of the notices that one transaction reads and deletes. */
 const noticesMax = 500;
 const roundsMax = 10_000;
 
@@ -72,7 +72,7 @@ export function readNotices(
   });
 }
 
-/** Most shares that one sweep examines. */
+/** Limit of the watched shares that one sweep examines. */
 const sharesMax = 10_000;
 
 /** Removes the change notifications of server processes that no longer run. */

@@ -16,7 +16,6 @@ export interface CloseHandlesRequest {
   /** Undefined if the file was deleted: then only the lock state is still stored. */
   readonly node: NodeRecord | undefined;
   readonly locks: LockState;
-  /** The handles to close. */
   readonly handles: ReadonlySet<bigint>;
   /** Those of them through which content was changed (`openChanges`). */
   readonly changed: readonly bigint[];

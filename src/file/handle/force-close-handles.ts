@@ -189,7 +189,7 @@ async function readHandles(
  *  client repeats the request. */
 const filesClosedMax = 100;
 
-/** A handle id, or `*` for all handles. */
+/** The handle to close by its id, or all handles (`*`). */
 const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => {
   if (text === "*") return "all";
   return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;

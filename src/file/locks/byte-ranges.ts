@@ -34,7 +34,8 @@ function denies(held: RangeLock, wanted: LockRequest, open: bigint): boolean {
   return wanted.exclusive || (held.exclusive && held.open !== open);
 }
 
-/** Grants all of the requested locks or none. */
+/** Adds byte-range locks of the handle `open` to the lock state: all of the requested ones or
+ *  none. */
 export function lockRanges(
   state: LockState,
   open: bigint,

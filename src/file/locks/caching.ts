@@ -162,7 +162,7 @@ function stepDown(cache: CachingGrant, further: number | undefined, now: Ticks):
   return { ...cache, breaking: { to: further | cacheRead, askedAt: now, further } };
 }
 
-/** A request for a caching grant. */
+/** The caching that a client requests when it opens a file, as an oplock or SMB lease. */
 export interface CachingRequest {
   readonly key: string;
   /** The requested caching rights. */

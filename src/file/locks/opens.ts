@@ -56,7 +56,7 @@ function conflictsWith(
   return state.opens.filter(({ share }) => (share & shareDelete) === 0);
 }
 
-/** The opens that a request conflicts with. */
+/** The result of the share-mode check if there is a conflict. */
 interface SharingConflict {
   readonly opens: readonly Open[];
   /** Set if clients may keep these handles only for caching: their handle caching is broken, so
@@ -82,7 +82,7 @@ export function checkSharing(
   return { opens, breaking: mustWait(broken) ? broken : undefined };
 }
 
-/** An open to add to a lock state. */
+/** A handle to add to the lock state of its file. */
 interface OpenRequest {
   readonly open: Open;
   /** Whether the open discards the bytes of the file, as overwrite and supersede do. */

@@ -54,7 +54,8 @@ function failureOf({ fault, opens }: { fault: AccessFault; opens: readonly Open[
   }
 }
 
-/** Most handles that a fault names, for the explorer. */
+/** Limit of the handles that a fault names. The explorer shows them as the cause of a rejected
+ *  request. */
 const holdersReportedMax = 5;
 
 /** A fault that names the handles that cause it. The event feed reports them; they are not part of

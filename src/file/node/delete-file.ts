@@ -37,7 +37,7 @@ export function refuseDelete(
   return order.find((fault) => isFaulty[fault](facts));
 }
 
-/** The faults of a deletion over REST. */
+/** The fault codes of REST for what prevents a deletion. */
 export const deleteFailures: Readonly<Record<DeleteFault, Failure>> = {
   root: fail("InvalidResourceName"),
   "read-only": fail("ReadOnlyAttribute"),

@@ -78,7 +78,8 @@ export const setFileProperties = fileOperation({
   },
 });
 
-/** File leases are always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
+/** Declares Lease File; breaking is an operation of its own, because it needs other permissions.
+ *  File leases are always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   return fileOperation({
     ...leaseChange,

@@ -23,7 +23,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** The slices of a file in a span. */
+/** The stored slices of a file that lie in a span. */
 export async function slicesOf(
   view: RecordView,
   content: ContentRef,
@@ -147,10 +147,10 @@ async function findById(
 /** The first x-ms-version whose response is a page, with `marker` and `maxresults`; earlier ones
  *  list all ranges and ignore both. */
 const pagesSince = "2026-10-06";
-/** Most ranges of a page, also without `maxresults`. */
+/** Limit of the ranges in one page of List Ranges, also without `maxresults`. */
 const rangesMax = 10_000;
 
-/** The offset of the first range of a page. */
+/** The parameter `marker`: the offset of the first range of a page. */
 const marker = query("marker", (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
 
 /** Lists the ranges that were written and not cleared or, with `prevsharesnapshot`, the ranges that
@@ -232,7 +232,7 @@ interface ListedRange extends Interval {
   readonly name: "Range" | "ClearRange";
 }
 
-/** The parts of intervals inside a span. */
+/** Cuts intervals to a span, for the response. */
 function rangesIn(
   intervals: readonly Interval[],
   { from, length }: Span,

@@ -151,7 +151,7 @@ export const clearRange = fileOperation({
 
 const crc64Bytes = 8;
 
-/** A CRC64 in base64; undefined if malformed. */
+/** Parses a CRC64 checksum in base64; undefined if it is malformed. */
 function parseCrc64(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
   return bytes?.length === crc64Bytes ? bytes : undefined;

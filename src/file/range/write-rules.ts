@@ -114,7 +114,7 @@ interface ContentChange {
   readonly allocated: number;
 }
 
-/** The record after a change of the content. */
+/** The record of a file after a change of its content: its times and counted bytes. */
 export function changedFile(
   node: NodeRecord,
   { newETag, lastWrite: requested }: WriteTime,
@@ -130,7 +130,7 @@ export function changedFile(
   };
 }
 
-/** The edits of the content that clear a range. */
+/** The edits of the stored content that clear a range. */
 interface ClearEdits {
   readonly edits: readonly ContentEdit[];
   /** Bytes that are stored as zeros, which count against the quota. */

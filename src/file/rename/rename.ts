@@ -164,7 +164,6 @@ function renamedNode(
   return ok({ next, effects: resolved.value.effects });
 }
 
-/** Input of `checkRename`. */
 interface RenameCheck extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now"> {
   readonly localSource: LocalSource;
   readonly scope: NodeScope;

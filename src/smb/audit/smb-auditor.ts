@@ -27,7 +27,7 @@ interface SmbAudit {
   readonly who: object;
   /** Remote address and port. */
   readonly client: string;
-  /** Further fields of the operation. */
+  /** Further fields, which depend on the operation: for example, what a SET_INFO changes. */
   readonly details?: object | undefined;
 }
 

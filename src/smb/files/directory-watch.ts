@@ -25,7 +25,7 @@ export const ChangeFilter = {
 
 export interface ReportedChange {
   readonly action: number;
-  /** Relative to the watched directory. */
+  /** The path relative to the watched directory. */
   readonly path: string;
 }
 
@@ -82,7 +82,7 @@ export class DirectoryWatch {
     this.#completeNext();
   }
 
-  /** Makes the next response STATUS_NOTIFY_ENUM_DIR. */
+  /** Discards the collected changes: the next response is STATUS_NOTIFY_ENUM_DIR. */
   overflow(): void {
     this.#hasOverflowed = true;
     this.#completeNext();

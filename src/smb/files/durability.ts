@@ -25,7 +25,7 @@ import type { SmbServerState } from "../server.ts";
 /** How long a durable handle of version 2 stays open without a connection, if the client requests
  *  no time. */
 const defaultMilliseconds = 60_000;
-/** The same for version 1, in which clients cannot request a time. */
+/** How long a durable handle of version 1 stays open; its clients cannot request a time. */
 const version1Milliseconds = 120_000;
 /** Limit of the time that a client requests (version 2). */
 const millisecondsMax = 300_000;

@@ -22,7 +22,7 @@ interface FileClass {
   readonly fixedBytes: number;
   /** Access rights of which the handle must have one; 0 if it needs none. */
   readonly needs: number;
-  /** Undefined if the file has no such information. */
+  /** Encodes the structure; undefined if the file has no such information. */
   readonly encode: (info: FileInfo, handle: FileHandle) => Buffer | undefined;
 }
 
@@ -205,7 +205,7 @@ function timeOf(fileTime: bigint): Ticks | undefined {
   return ticksOfFileTime(fileTime);
 }
 
-/** FileRenameInformation. */
+/** The number of the class FileRenameInformation. */
 const renameClass = 10;
 const renameHeadBytes = 20;
 

@@ -75,7 +75,7 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | NtStat
   return countRequest(request, handle) ? handle : Status.fileNotAvailable;
 }
 
-/** `findHandle` for requests that are not allowed on pipes. */
+/** As `findHandle`, for commands that are not allowed on pipes. */
 export function findFile(request: TreeRequest, named: FileId): FileHandle | NtStatus {
   const found = findHandle(request, named);
   return typeof found === "number" || found.kind === "file" ? found : Status.invalidDeviceRequest;

@@ -17,7 +17,8 @@ export class Replays {
   readonly #names = new Map<bigint, string>();
   readonly #pending = new Set<string>();
 
-  /** `pending`: the original request is still running. */
+  /** The open that a CREATE with this GUID has made before; `pending` if that CREATE is still
+   *  running. */
   find(name: string): ReplayableOpen | "pending" | undefined {
     return this.#pending.has(name) ? "pending" : this.#opens.get(name);
   }

@@ -5,7 +5,7 @@ import type { TreeRequest } from "../request.ts";
 import { Status, statusOf, type NtStatus } from "../status.ts";
 import { commandNameOf } from "../wire/protocol.ts";
 
-/** The request was cancelled, or may not become pending. */
+/** Why a request stops waiting: it was cancelled, or it may not become pending. */
 interface Stopped {
   readonly kind: "stopped";
   readonly status: NtStatus;

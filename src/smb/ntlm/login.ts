@@ -34,7 +34,7 @@ export function passwordHash(password: string): Buffer {
   return md4(Buffer.from(password, "utf16le"));
 }
 
-/** The messages of one authentication. */
+/** The messages of one login, all of which the proof or the MIC of the client covers. */
 interface Exchange {
   readonly negotiate: Buffer;
   readonly challengeMessage: Buffer;
@@ -119,7 +119,7 @@ export type LoginStep =
       readonly account: AccountSettings;
       readonly sessionKey: Buffer;
     }
-  /** Anonymous authentication; the caller decides whether to accept it. */
+  /** The client logs in without an account; the caller decides whether to accept it. */
   | { readonly step: "anonymous"; readonly token: Buffer }
   | { readonly step: "malformed" }
   | { readonly step: "refused" };
@@ -147,7 +147,7 @@ export class Login {
     this.#options = options;
   }
 
-  /** Handles the next token of the client. */
+  /** Handles the next token of the client, and returns what to answer. */
   accept(bytes: Buffer): LoginStep {
     if (typeOfMessage(bytes) !== undefined) {
       this.#isRawNtlm = true;
@@ -241,7 +241,8 @@ const askForNtlm: LoginStep = {
   token: encodeServerToken({ state: Negotiation.requestCheck, namesMechanism: true }),
 };
 
-/** Account names are lower-case; user names are not case-sensitive. */
+/** The account that a user name means, if its keys may be used to log in. Account names are
+ *  lower-case; user names are not case-sensitive. */
 function findAccount(accounts: Accounts, user: string): AccountSettings | undefined {
   const account = accounts.get(user.toLowerCase());
   return account?.sharedKey === true ? account : undefined;

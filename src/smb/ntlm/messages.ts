@@ -23,7 +23,7 @@ export const NtlmFlag = {
   bits56: 0x8000_0000,
 } as const;
 
-/** Flags of every CHALLENGE. */
+/** Flags that every CHALLENGE has. */
 const alwaysSet =
   NtlmFlag.unicode |
   NtlmFlag.ntlm |

@@ -179,7 +179,7 @@ function openRequestOf(
   };
 }
 
-/** A successful CREATE. */
+/** A successful CREATE, whose handle is not yet in the session. */
 interface CreatedOpen extends Omit<OpenParameters, "id"> {
   readonly id: FileHandle["id"];
   readonly opened: OpenResult;

@@ -235,7 +235,7 @@ function tokenOf(iso: string): string {
   return `@GMT-${date}-${time}`;
 }
 
-/** FSCTL_SET_ZERO_DATA. */
+/** FSCTL_SET_ZERO_DATA: writes zeros, and frees the storage of whole sectors. */
 async function zeroData(
   request: TreeRequest,
   handle: FileHandle,

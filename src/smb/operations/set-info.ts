@@ -35,7 +35,7 @@ type SetStep = NtStatus | ((runtime: Runtime) => ChangesOutcome);
 type ChangesOutcome = Promise<FileOutcome<readonly FileChange[]>>;
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => SetStep;
 
-/** The supported information classes, by number ([MS-FSCC] 2.4). */
+/** The information classes that clients can set, by number ([MS-FSCC] 2.4). */
 const setters: Readonly<Record<number, Setter>> = {
   4: setBasic,
   10: rename,
@@ -46,7 +46,7 @@ const setters: Readonly<Record<number, Setter>> = {
   20: setEnd,
   39: setNothing(8),
 };
-/** Known information classes that are not supported. */
+/** Classes of which clients expect a specific status: hard links, and extended attributes. */
 const refusedClasses: Readonly<Record<number, NtStatus>> = {
   11: Status.notSupported,
   15: Status.easNotSupported,

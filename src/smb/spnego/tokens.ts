@@ -35,7 +35,7 @@ export interface ClientToken {
   /** Whether `token` is an NTLM message: NTLM is the first mechanism of the list. */
   readonly isNtlm: boolean;
   readonly offersNtlm: boolean;
-  /** mechListMIC; undefined if the client sent none. */
+  /** mechListMIC, a signature of the list of mechanisms; undefined if the client sent none. */
   readonly check: Buffer | undefined;
 }
 
@@ -102,7 +102,7 @@ export function encodeServerToken({ state, namesMechanism, token, check }: Serve
   return encodeElement(field(1), encodeElement(Tag.sequence, ...parts));
 }
 
-/** The subset of DER that SPNEGO tokens use. */
+/** The encoding of the tokens: the part of DER, a form of ASN.1, that SPNEGO uses. */
 
 const Tag = {
   octets: 0x04,

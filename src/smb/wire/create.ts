@@ -50,7 +50,8 @@ export function encodeCreateResponse(response: CreateResponse): Buffer {
   return writer.finish();
 }
 
-/** CreateAction of a CREATE response. */
+/** What a CREATE did to the file (CreateAction), from its encoded response. For the audit log and
+ *  the request feed. */
 export function actionIn(response: Buffer): number {
   return response.readUInt32LE(headerBytes + 4);
 }
@@ -130,7 +131,8 @@ export function encodeContexts(contexts: readonly CreateContext[]): Buffer {
   return writer.finish();
 }
 
-/** SMB2_CREATE_REQUEST_LEASE and its version 2 ([MS-SMB2] 2.2.13.2.8, 2.2.13.2.10). */
+/** The request for an SMB lease: SMB2_CREATE_REQUEST_LEASE in version 1 or 2 ([MS-SMB2] 2.2.13.2.8,
+ *  2.2.13.2.10). */
 export interface LeaseContext {
   readonly key: Buffer;
   readonly state: number;

@@ -25,7 +25,8 @@ export const smb2Magic = 0x424d53fe;
 export const smb1Magic = 0x424d53ff;
 export const encryptedMagic = 0x424d53fd;
 
-/** Undefined if the message is too short or does not begin as a request of SMB 2 or 3. */
+/** Decodes the header of a request; undefined if the message is too short or is not one of SMB 2 or
+ *  3. */
 export function decodeHeader(message: Buffer): Header | undefined {
   if (message.length < headerBytes) return undefined;
   if (message.readUInt32LE(0) !== smb2Magic || message.readUInt16LE(4) !== headerBytes) {

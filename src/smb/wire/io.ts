@@ -120,7 +120,7 @@ const leaseBreakSize = 36;
 const leaseNotificationSize = 44;
 const acknowledgementRequired = 1;
 
-/** The two forms have different StructureSizes. */
+/** Decodes an acknowledgement; the two forms differ in their StructureSize. */
 export function decodeBreak(message: Buffer): BreakAcknowledgement | undefined {
   const reader = new Reader(message, headerBytes);
   const size = reader.u16();

@@ -42,7 +42,7 @@ export const Dialect = {
   v300: 0x0300,
   v302: 0x0302,
   v311: 0x0311,
-  /** Answers an SMB1 NEGOTIATE that offers "SMB 2.???". */
+  /** The answer to an SMB1 NEGOTIATE that offers "SMB 2.???"; a NEGOTIATE of SMB 2 follows. */
   wildcard: 0x02ff,
 } as const;
 

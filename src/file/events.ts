@@ -99,7 +99,7 @@ export async function nodeEvents(
 ): Promise<readonly LogAppend[]> {
   const appends: LogAppend[] = [];
   for (const { api = event, node, source, contentLength } of changes) {
-    if (!isApi(api)) throw new Error(`a change of a file has no name: ${api}`);
+    if (!(api in changeByApi)) throw new Error(`a change of a file has no name: ${api}`);
     const path = await pathOf(view, share, node);
     const before = source && (await pathOf(view, share, source));
     if (path === undefined) continue;
@@ -110,7 +110,7 @@ export async function nodeEvents(
       contentLength: contentLength ?? node.content?.length ?? 0,
     };
     const record: EventRecord = {
-      type: types[changeByApi[api]],
+      type: types[changeByApi[api as Api]],
       api,
       time: now,
       container: shareName,
@@ -125,10 +125,6 @@ export async function nodeEvents(
   return appends;
 }
 
-function isApi(api: FileApi): api is Api {
-  return Object.hasOwn(changeByApi, api);
-}
-
 /** The events of a REST operation, from its declaration and its reply. They are written in its
  *  transaction. */
 export function restEvents(
@@ -140,14 +136,17 @@ export function restEvents(
   if (event === undefined || event === "none") return [];
   const { account, share, hardLink } = scope as NodeScope;
   const after = reply.put as NodeRecord | undefined;
-  const isChanged = after !== undefined || reply.remove === true || hasEffects(reply);
+  const { effects = [] } = reply;
+  const isChanged = after !== undefined || reply.remove === true || effects.length > 0;
   // An asynchronous copy is an event when it completes.
   if (!isChanged || after?.copy?.status === "pending") return [];
   const node = after ?? (before as NodeRecord | undefined);
   const decided = reply.event as readonly NodeChange[] | undefined;
   const { content } = reply;
   const contentLength = content && plannedLength(content);
-  const named = node && { ...node, ...(hardLink && nameOf(hardLink.node)) };
+  // The event of a change through a hard link has the name of the link.
+  const link = hardLink?.node;
+  const named = node && link ? { ...node, parent: link.parent, name: link.name } : node;
   const changes = decided ?? (named === undefined ? [] : [{ node: named, contentLength }]);
   const { requestId, clientRequestId, endpoint } = change;
   const context = {
@@ -162,15 +161,6 @@ export function restEvents(
     ...(operation.etag === "renew" && { etag: newETag }),
   };
   return nodeEvents(view, context, changes);
-}
-
-function hasEffects({ effects = [] }: DecidedChange["reply"]): boolean {
-  return effects.length > 0;
-}
-
-/** Where a hard link is, for the event of the file that it refers to. */
-function nameOf({ parent, name }: NodeRecord): Pick<NodeRecord, "parent" | "name"> {
-  return { parent, name };
 }
 
 /** The events of changes that the server makes itself: none if the share was deleted, or if its

@@ -65,7 +65,7 @@ export class RequestQueue {
 
   add(job: Job): void {
     this.#queued.push(job);
-    this.#startNext();
+    this.wake();
   }
 
   /** Discards the jobs that have not started. */
@@ -73,12 +73,8 @@ export class RequestQueue {
     for (const job of this.#queued.splice(0)) job.discard();
   }
 
-  /** Starts jobs that had no room before. */
+  /** Starts the jobs that may start now; called when there may be room for them again. */
   wake(): void {
-    this.#startNext();
-  }
-
-  #startNext(): void {
     for (;;) {
       const next = this.#queued[0];
       if (next === undefined || this.#barrierRuns) return;
@@ -86,16 +82,16 @@ export class RequestQueue {
       if (this.#starts >= startsTogetherMax) return;
       if (!this.#hasRoomFor(next.bytes)) return;
       // A client may send thousands of frames at once; a pause lets other connections run.
-      if (this.#starts === 0) this.#clock.nextIteration(() => this.#nextIteration());
+      if (this.#starts === 0) {
+        this.#clock.nextIteration(() => {
+          this.#starts = 0;
+          this.wake();
+        });
+      }
       this.#starts += 1;
       this.#queued.shift();
       this.#start(next);
     }
-  }
-
-  #nextIteration(): void {
-    this.#starts = 0;
-    this.#startNext();
   }
 
   #start(job: Job): void {
@@ -107,7 +103,7 @@ export class RequestQueue {
       isCounted = false;
       this.#running -= 1;
       if (!job.isParallel) this.#barrierRuns = false;
-      this.#startNext();
+      this.wake();
     };
     void job.run(unblock).finally(unblock);
   }

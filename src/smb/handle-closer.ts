@@ -8,9 +8,7 @@ import type { SmbServerState } from "./server.ts";
 
 /** Handles of one file. They are closed in one transaction, because each close changes the same
  *  lock record. */
-interface FileGroup {
-  readonly handles: FileHandle[];
-}
+type FileGroup = FileHandle[];
 
 /** One call of `close`, for example with all handles of a session. */
 interface CloseCall {
@@ -116,9 +114,9 @@ export class HandleCloser {
 
   async #closeGroup({ closing, group }: GroupTask): Promise<void> {
     try {
-      await closeFileHandles(this.#server, group.handles);
+      await closeFileHandles(this.#server, group);
     } catch (error) {
-      if (isTemporary(error)) this.#retryLater(group.handles, error);
+      if (isTemporary(error)) this.#retryLater(group, error);
       else closing.error ??= error;
     }
     closing.left -= 1;
@@ -147,15 +145,15 @@ function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
   for (const handle of handles) {
     const key = `${fileKeyOf(handle)}:${handle.reference.snapshot?.epoch ?? ""}`;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, { handles: [handle] });
-    else group.handles.push(handle);
+    if (group === undefined) groups.set(key, [handle]);
+    else group.push(handle);
   }
   return [...groups.values()];
 }
 
 /** The cost of closing: each handle, and each pending CHANGE_NOTIFY that the close completes. */
-function weightOf({ handles }: FileGroup): number {
-  return handles.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
+function weightOf(group: FileGroup): number {
+  return group.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
 }
 
 /** Closes handles of one file, and reports it to directory watches, audit log and request feed. */

@@ -18,6 +18,7 @@ import {
   typeOfMessage,
   type Authenticate,
 } from "./messages.ts";
+import { Status, type NtStatus } from "../status.ts";
 import { md4 } from "../crypto/md4.ts";
 import { Rc4 } from "../crypto/rc4.ts";
 
@@ -112,6 +113,7 @@ function hmacMd5(key: Buffer, ...parts: readonly Uint8Array[]): Buffer {
  *  authentication is complete or failed. */
 
 export type LoginStep =
+  | NtStatus
   | { readonly step: "continue"; readonly token: Buffer }
   | {
       readonly step: "done";
@@ -120,9 +122,7 @@ export type LoginStep =
       readonly sessionKey: Buffer;
     }
   /** The client logs in without an account; the caller decides whether to accept it. */
-  | { readonly step: "anonymous"; readonly token: Buffer }
-  | { readonly step: "malformed" }
-  | { readonly step: "refused" };
+  | { readonly step: "anonymous"; readonly token: Buffer };
 
 interface LoginOptions {
   readonly accounts: Accounts;
@@ -131,8 +131,8 @@ interface LoginOptions {
   readonly fileTime: () => bigint;
 }
 
-const rejected: LoginStep = { step: "refused" };
-const malformed: LoginStep = { step: "malformed" };
+const rejected = Status.logonFailure;
+const malformed = Status.invalidParameter;
 
 /** One SPNEGO/NTLM authentication, from the first token to a session key or a failure. */
 export class Login {

@@ -21,6 +21,7 @@ import {
   encodeDataResponse,
   type QueryDirectoryRequest,
 } from "../wire/query.ts";
+import { Writer } from "../wire/writer.ts";
 
 /** QUERY_DIRECTORY lists the entries of a directory that match a pattern. The wildcards of patterns
  *  ([MS-FSA] 2.1.4.4) come first in this file. */
@@ -72,12 +73,9 @@ class Matcher {
       case undefined:
         return isEnd;
       case "*":
-        return (
-          this.matchesFrom(patternIndex + 1, nameIndex) ||
-          (!isEnd && this.matchesFrom(patternIndex, nameIndex + 1))
-        );
       case dosStar: {
-        const mayConsume = !isEnd && (this.#name[nameIndex] !== "." || nameIndex !== this.#lastDot);
+        const isFinalDot = this.#name[nameIndex] === "." && nameIndex === this.#lastDot;
+        const mayConsume = !isEnd && (sign === "*" || !isFinalDot);
         return (
           this.matchesFrom(patternIndex + 1, nameIndex) ||
           (mayConsume && this.matchesFrom(patternIndex, nameIndex + 1))
@@ -148,7 +146,7 @@ async function list(
     }
     if (limit === 1 || (!buffer.isFull && entries.length < limit)) listing.isFinished = true;
   }
-  if (buffer.count === 0) {
+  if (buffer.isEmpty) {
     if (!listing.isFinished) return Status.infoLengthMismatch;
     return listing.hasShown ? Status.noMoreFiles : Status.noSuchFile;
   }
@@ -178,12 +176,13 @@ function showDots(listing: Listing, buffer: EntryBuffer, directory: NodeRecord):
   }
 }
 
-/** The encoded entries of one response. */
+/** Encodes the entries of one response. */
 class EntryBuffer {
-  readonly #parts: Buffer[] = [];
+  readonly #writer = new Writer();
   readonly #decoded: QueryDirectoryRequest;
   readonly #share: bigint;
-  #length = 0;
+  /** Offset of the last entry, at which it gets the distance to the next one. */
+  #last = 0;
   isFull = false;
 
   constructor(decoded: QueryDirectoryRequest, share: bigint) {
@@ -191,33 +190,26 @@ class EntryBuffer {
     this.#share = share;
   }
 
-  get count(): number {
-    return this.#parts.length;
+  get isEmpty(): boolean {
+    return this.#writer.length === 0;
   }
 
   /** False if the entry does not fit; then no further entry is added. */
   add(named: NamedNode): boolean {
     const entry = encodeEntry(this.#decoded.infoClass, named, this.#share);
-    const start = Math.ceil(this.#length / alignment) * alignment;
+    const start = Math.ceil(this.#writer.length / alignment) * alignment;
     if (start + entry.length > this.#decoded.outputBytesMax) {
       this.isFull = true;
       return false;
     }
-    this.#parts.push(entry);
-    this.#length = start + entry.length;
+    if (!this.isEmpty) this.#writer.align(alignment).setU32(this.#last, start - this.#last);
+    this.#writer.bytes(entry);
+    this.#last = start;
     if ((this.#decoded.flags & DirectoryFlag.single) !== 0) this.isFull = true;
     return true;
   }
 
   finish(): Buffer {
-    const data = Buffer.alloc(this.#length);
-    let at = 0;
-    for (const [index, part] of this.#parts.entries()) {
-      part.copy(data, at);
-      const next = Math.ceil((at + part.length) / alignment) * alignment;
-      if (index < this.#parts.length - 1) data.writeUInt32LE(next - at, at);
-      at = next;
-    }
-    return data;
+    return this.#writer.finish();
   }
 }

@@ -44,10 +44,12 @@ export async function sessionSetup(request: Request): Promise<CommandResult> {
   // Another process may have replaced a key.
   await connection.server.world.accounts.refresh?.();
   const step = channel.login.accept(decoded.token);
-  if (step.step === "continue") return continueLogin(channel, step.token, isFirst);
+  if (typeof step === "object" && step.step === "continue") {
+    return continueLogin(channel, step.token, isFirst);
+  }
   channel.login = undefined;
-  const refused = faultOf(channel, step);
-  if (step.step === "malformed" || step.step === "refused" || refused !== undefined) {
+  const refused = typeof step === "number" ? step : statusOfLast(channel, step);
+  if (typeof step === "number" || refused !== undefined) {
     await discardLogin(channel);
     const status = refused ?? Status.logonFailure;
     return { ...errorResponse(status), sessionId: session.id, signer: channel.signer };
@@ -110,24 +112,16 @@ function continueLogin(channel: Channel, token: Buffer, isFirst: boolean): Comma
   return { ...newResponse(body, Status.moreProcessingRequired), sessionId, whenSigned };
 }
 
-type LastStep = Exclude<LoginStep, { step: "continue" }>;
+type LastStep = Extract<LoginStep, { step: "anonymous" | "done" }>;
 
-/** The status of a login that must fail; undefined if it is accepted. A repeated authentication or
- *  a binding must use the account of the session. An account may require encryption. */
-function faultOf({ session, connection, isValid }: Channel, last: LastStep) {
-  switch (last.step) {
-    case "malformed":
-      return Status.invalidParameter;
-    case "refused":
-      return Status.logonFailure;
-    case "anonymous":
-      return isValid ? undefined : Status.logonFailure;
-    case "done": {
-      if (session.isValid && session.account !== last.account.name) return Status.accessDenied;
-      const canSeal = (connection.negotiated?.cipher ?? Cipher.none) !== Cipher.none;
-      return canSeal || !last.account.smb.requireEncryption ? undefined : Status.accessDenied;
-    }
-  }
+/** The status of a login that must fail although the client has proved who it is; undefined if it
+ *  is accepted. A repeated authentication or a binding must use the account of the session. An
+ *  account may require encryption. */
+function statusOfLast({ session, connection, isValid }: Channel, last: LastStep) {
+  if (last.step === "anonymous") return isValid ? undefined : Status.logonFailure;
+  if (session.isValid && session.account !== last.account.name) return Status.accessDenied;
+  const canSeal = (connection.negotiated?.cipher ?? Cipher.none) !== Cipher.none;
+  return canSeal || !last.account.smb.requireEncryption ? undefined : Status.accessDenied;
 }
 
 /** Ends the session of a failed login. A failed binding ends only the channel. */

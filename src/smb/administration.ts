@@ -62,7 +62,9 @@ function factsOf(session: Session): SessionFacts {
     dialect: dialectNames[negotiated.dialect] ?? "",
     isSigned: session.signingRequired,
     isEncrypted: session.requiresEncryption,
-    shares: [...trees.values()].filter(({ kind }) => kind === "disk").map((tree) => tree.shareName),
+    shares: [...trees.values()]
+      .filter(({ kind }) => kind === "disk")
+      .map((tree) => tree.share.name),
     openCount: handles.size,
   };
 }

@@ -64,6 +64,6 @@ export class ChangeReporter {
     path: readonly string[],
   ): void {
     const { account } = session;
-    this.#report({ operation, account, share: tree.shareName, path, client: connection.peer });
+    this.#report({ operation, account, share: tree.share.name, path, client: connection.peer });
   }
 }

@@ -258,6 +258,11 @@ export class Connection {
     return this.#asyncLifetimes.size >= pendingRequestsMax || this.#pendingBytes >= pendingBytesMax;
   }
 
+  /** The ClientGuid in hexadecimal digits; empty before NEGOTIATE. */
+  get clientId(): string {
+    return this.negotiated?.clientGuid.toString("hex") ?? "";
+  }
+
   get dialect(): number {
     return this.negotiated?.dialect ?? Dialect.v202;
   }

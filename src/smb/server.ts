@@ -72,31 +72,23 @@ class ClientConnections {
   readonly #connections = new Map<string, Set<Connection>>();
 
   add(connection: Connection): void {
-    const guid = guidOf(connection);
-    const all = this.#connections.get(guid) ?? new Set();
-    this.#connections.set(guid, all.add(connection));
+    const all = this.#connections.get(connection.clientId) ?? new Set();
+    this.#connections.set(connection.clientId, all.add(connection));
   }
 
   remove(connection: Connection): void {
-    const guid = guidOf(connection);
-    const all = this.#connections.get(guid);
+    const all = this.#connections.get(connection.clientId);
     all?.delete(connection);
-    if (all?.size === 0) this.#connections.delete(guid);
+    if (all?.size === 0) this.#connections.delete(connection.clientId);
   }
 
   /** The oldest connection of the client of `connection` that has an authenticated channel. */
   oldestAuthenticated(connection: Connection): Connection | undefined {
-    for (const each of this.#connections.get(guidOf(connection)) ?? []) {
+    for (const each of this.#connections.get(connection.clientId) ?? []) {
       if ([...each.channels.values()].some(({ isValid }) => isValid)) return each;
     }
     return undefined;
   }
-}
-
-/** The ClientGuid of a connection. Empty before NEGOTIATE, when the connection is not yet in the
- *  list. */
-function guidOf({ negotiated }: Connection): string {
-  return negotiated?.clientGuid.toString("hex") ?? "";
 }
 
 /** What the SMB server gets from the process that it runs in. */

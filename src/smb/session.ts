@@ -14,9 +14,8 @@ import type { SmbServerState } from "./server.ts";
 export interface TreeConnect {
   readonly id: number;
   readonly kind: "disk" | "pipe";
-  readonly shareName: string;
-  readonly shareId: bigint;
-  readonly address: ShareAddress;
+  /** For IPC$ only the name is set. */
+  readonly share: ShareAddress;
 }
 
 /** One session on one connection ([MS-SMB2] 3.3.1.14): its authentication and its signing key. */

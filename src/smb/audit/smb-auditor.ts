@@ -158,7 +158,7 @@ export class SmbAuditor {
       const counts = this.#counts.get(handle) ?? new HandleCounts();
       this.#write({
         operation: "CLOSE",
-        resource: resourceOf(session.account, tree.shareName, path),
+        resource: resourceOf(session.account, tree.share.name, path),
         status: statusName(Status.success),
         ...callerOf(session, connection),
         details: { ...counts.details(), ...(isDeleted && { isDeleted }) },
@@ -226,7 +226,7 @@ export class SmbAuditor {
   ): void {
     this.#write({
       operation,
-      resource: resourceOf(session?.account ?? "", share ?? tree?.shareName, path),
+      resource: resourceOf(session?.account ?? "", share ?? tree?.share.name, path),
       status: statusName(status),
       ...callerOf(session, connection),
       details,

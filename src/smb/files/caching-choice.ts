@@ -75,8 +75,8 @@ export function chooseCaching(
 
 /** Key of the caching grant of an SMB lease. A lease key identifies a lease among all connections
  *  with the same ClientGuid ([MS-SMB2] 3.3.1.11). */
-export function leaseKeyOf({ negotiated }: Connection, key: Buffer): string {
-  return `lease:${negotiated?.clientGuid.toString("hex") ?? ""}:${key.toString("hex")}`;
+export function leaseKeyOf({ clientId }: Connection, key: Buffer): string {
+  return `lease:${clientId}:${key.toString("hex")}`;
 }
 
 /** The SMB lease that a CREATE requests; undefined if it requests none. */

@@ -107,7 +107,7 @@ function isSameOpen(
   reconnection: Reconnect,
   { cache, durable, reference }: FileHandle,
 ): boolean {
-  if (reference.share.id !== tree.shareId) return false;
+  if (reference.share.id !== tree.share.id) return false;
   // A handle of version 1 has no CreateGuid; it counts as all zeros.
   const createGuid = durable?.createGuid ?? noGuid;
   if (reconnection.version === 2 && createGuid !== reconnection.createGuid) return false;

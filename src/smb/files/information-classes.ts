@@ -1,3 +1,4 @@
+import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 import type { FileInfo, VolumeSpace } from "../../file/filesystem/info.ts";
 import { Writer } from "../wire/writer.ts";
 import { fileTimeOf, ticksOfFileTime, writeTimes, type FileFacts } from "../wire/file-facts.ts";
@@ -233,9 +234,7 @@ export function decodeRename(data: Buffer): { replaces: boolean; name: string } 
 /** A share as the file system information classes describe it ([MS-FSCC] 2.5). */
 interface Volume {
   readonly space: VolumeSpace;
-  readonly name: string;
-  readonly id: bigint;
-  readonly created: bigint;
+  readonly share: Pick<ShareAddress, "name" | "id">;
 }
 
 interface VolumeClass {
@@ -265,15 +264,15 @@ export const volumeClasses: Readonly<Record<number, VolumeClass>> = {
   5: { fixedBytes: 16, encode: volumeAttributes },
   6: { fixedBytes: 48, encode: () => Buffer.alloc(48) },
   7: { fixedBytes: 32, encode: fullSize },
-  8: { fixedBytes: 64, encode: ({ id }) => new Writer(64).u64(id).zeros(56).finish() },
+  8: { fixedBytes: 64, encode: ({ share }) => new Writer(64).u64(share.id).zeros(56).finish() },
   11: { fixedBytes: 28, encode: sectors },
 };
 
-function volumeName({ name, id, created }: Volume): Buffer {
-  const label = Buffer.from(name, "utf16le");
+function volumeName({ space, share }: Volume): Buffer {
+  const label = Buffer.from(share.name, "utf16le");
   return new Writer()
-    .u64(fileTimeOf(created))
-    .u32(Number(id & 0xffff_ffffn))
+    .u64(fileTimeOf(space.createdAt))
+    .u32(Number(share.id & 0xffff_ffffn))
     .u32(label.length)
     .u16(0)
     .bytes(label)

@@ -49,6 +49,6 @@ export class Replays {
 }
 
 /** Key of an open in `Replays`. Create GUIDs are unique only per client. */
-export function replayKey({ negotiated }: Connection, createGuid: string): string {
-  return `${negotiated?.clientGuid.toString("hex") ?? ""}:${createGuid}`;
+export function replayKey({ clientId }: Connection, createGuid: string): string {
+  return `${clientId}:${createGuid}`;
 }

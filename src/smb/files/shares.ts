@@ -22,7 +22,7 @@ export async function epochOf(
   if (warp !== undefined && warp.length !== 8) return { status: Status.invalidParameter };
   const at = warp === undefined ? path.snapshot : ticksOfFileTime(warp.readBigUInt64LE());
   if (at === undefined) return undefined;
-  const matching = await findSnapshot(runtime, tree.shareId, at);
+  const matching = await findSnapshot(runtime, tree.share.id, at);
   return matching?.epoch ?? { status: Status.objectNameNotFound };
 }
 

@@ -20,9 +20,9 @@ export async function changeNotify(request: TreeRequest): Promise<CommandResult>
   const { changeDispatcher: changes } = request.connection.server;
   handle.watch ??= new DirectoryWatch(
     { directory: handle.reference.file, filter: decoded.filter, watchesTree: decoded.watchesTree },
-    (watch) => changes.subscribe(request.tree.shareId, watch),
+    (watch) => changes.subscribe(request.tree.share.id, watch),
   );
-  await changes.whenSubscribed(request.tree.shareId);
+  await changes.whenSubscribed(request.tree.share.id);
   const { status, data } = await next(request, handle.watch, decoded.outputBytesMax);
   const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
   return isAnswered ? newResponse(encodeDataResponse(data), status) : status;

@@ -127,7 +127,7 @@ async function createFile(
   const { value: opened } = outcome;
   if (lifetime.isCancelled || !session.isValid) {
     // The client disconnected or cancelled during the wait, so it would never close this handle.
-    const reference = { share: tree.address, file: opened.node.id };
+    const reference = { share: tree.share, file: opened.node.id };
     await closeFile(server.world.runtime, reference, [id.persistent]);
     return Status.cancelled;
   }
@@ -156,7 +156,7 @@ function openRequestOf(
   const isDirectory = (decoded.options & CreateOption.directory) !== 0 || path.mustBeDirectory;
   const isFile = (decoded.options & CreateOption.notDirectory) !== 0;
   return {
-    share: tree.address,
+    share: tree.share,
     path: path.components,
     disposition: dispositionsByNumber[decoded.disposition] ?? "open",
     wants: isDirectory ? "directory" : isFile ? "file" : undefined,
@@ -197,7 +197,7 @@ function registerOpen(
   const { id, opened, cache, epoch, path } = success;
   const { node } = opened;
   const snapshot = epoch === undefined ? undefined : { epoch, path: path.components };
-  const reference: FileReference = { share: tree.address, file: node.id, snapshot };
+  const reference: FileReference = { share: tree.share, file: node.id, snapshot };
   const version = cache && connection.server.breakNotifier.leaseVersion(cache.request.key);
   const granted = grantedCaching(cache, opened.locks, version);
   const handle: FileHandle = {

@@ -192,7 +192,7 @@ function objectId(
   { outputBytesMax }: IoctlRequest,
 ): ControlResult {
   if (outputBytesMax < objectIdBytes) return Status.invalidParameter;
-  return new Writer(objectIdBytes).u64(reference.file).u64(tree.shareId).zeros(48).finish();
+  return new Writer(objectIdBytes).u64(reference.file).u64(tree.share.id).zeros(48).finish();
 }
 
 /** FSCTL_PIPE_TRANSCEIVE: writes a call to a pipe and reads its response in one request. */
@@ -217,7 +217,7 @@ async function enumerateSnapshots(
   { outputBytesMax }: IoctlRequest,
 ): Promise<ControlResult> {
   if (outputBytesMax < rangeBytes) return Status.invalidParameter;
-  const found = await listSnapshots(connection.server.world.runtime, tree.shareId);
+  const found = await listSnapshots(connection.server.world.runtime, tree.share.id);
   const names = found.toReversed().map(({ at }) => tokenOf(formatIso(at)));
   const text = Buffer.from(`${names.map((name) => `${name}\0`).join("")}\0`, "utf16le");
   const fits = snapshotHeadBytes + text.length <= outputBytesMax;

@@ -72,14 +72,15 @@ export function extendHash(hash: Buffer, message: Buffer): Buffer {
   return createHash("sha512").update(hash).update(message).digest();
 }
 
-function chooseDialect(connection: Connection, offered: readonly number[]): number | undefined {
-  return supportedDialects(connection).find((dialect) => offered.includes(dialect));
+/** The newest dialect that client and server support; undefined if there is none. */
+function chooseDialect({ server }: Connection, offered: readonly number[]): number | undefined {
+  const oldest = server.world.options.allowsOldestDialect ? [Dialect.v202] : [];
+  const supported = [Dialect.v311, Dialect.v302, Dialect.v300, Dialect.v210, ...oldest];
+  return supported.find((dialect) => offered.includes(dialect));
 }
 
-function supportedDialects({ server }: Connection): readonly number[] {
-  const usual = [Dialect.v311, Dialect.v302, Dialect.v300, Dialect.v210];
-  return server.world.options.allowsOldestDialect ? [...usual, Dialect.v202] : usual;
-}
+/** The contexts in which the client offers algorithms that this server chooses from. */
+const choiceTypes: ReadonlySet<number> = new Set(Object.values(ContextType));
 
 type ChosenAlgorithms = Pick<NegotiatedParameters, "cipher" | "signingAlgorithm">;
 
@@ -92,7 +93,7 @@ function chooseAlgorithms(decoded: NegotiateRequest, dialect: number): ChosenAlg
   const found = new Map<number, readonly number[]>();
   for (const { type, data } of decoded.contexts) {
     if (found.has(type) && uniqueContextTypes.has(type)) return Status.invalidParameter;
-    if (!isChoice(type)) continue;
+    if (!choiceTypes.has(type)) continue;
     const choices = decodeAlgorithms(data, type === ContextType.preauthIntegrity);
     if (choices === undefined) return Status.invalidParameter;
     found.set(type, choices);
@@ -108,14 +109,6 @@ function chooseAlgorithms(decoded: NegotiateRequest, dialect: number): ChosenAlg
   };
 }
 
-function isChoice(type: number): boolean {
-  return (
-    type === ContextType.preauthIntegrity ||
-    type === ContextType.encryption ||
-    type === ContextType.signing
-  );
-}
-
 function contextsOf(
   { server }: Connection,
   { contexts }: NegotiateRequest,
@@ -124,12 +117,13 @@ function contextsOf(
   const salt = server.world.random.bytes(saltBytes);
   const hash = Buffer.from([1, 0, saltBytes, 0, sha512, 0, ...salt]);
   const answers: NegotiateContext[] = [{ type: ContextType.preauthIntegrity, data: hash }];
-  const asks = (type: number) => contexts.some((context) => context.type === type);
-  if (asks(ContextType.encryption)) {
-    answers.push({ type: ContextType.encryption, data: Buffer.from([1, 0, cipher, 0]) });
-  }
-  if (asks(ContextType.signing)) {
-    answers.push({ type: ContextType.signing, data: Buffer.from([1, 0, signingAlgorithm, 0]) });
+  const chosen = new Map<number, number>([
+    [ContextType.encryption, cipher],
+    [ContextType.signing, signingAlgorithm],
+  ]);
+  for (const [type, algorithm] of chosen) {
+    const isAsked = contexts.some((context) => context.type === type);
+    if (isAsked) answers.push({ type, data: Buffer.from([1, 0, algorithm, 0]) });
   }
   return answers;
 }

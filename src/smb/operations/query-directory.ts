@@ -128,7 +128,7 @@ async function list(
   decoded: QueryDirectoryRequest,
 ): Promise<CommandResult> {
   const listing = listingOf(handle, decoded);
-  const buffer = new EntryBuffer(decoded, request.tree.shareId);
+  const buffer = new EntryBuffer(decoded, request.tree.share.id);
   for (let page = 0; page < pagesMax && !listing.isFinished && !buffer.isFull; page += 1) {
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
     const wanted = { ...requestOn(handle), from: listing.from, limit };

@@ -76,12 +76,7 @@ async function queryVolume(
   if (outputBytesMax < decoded.fixedBytes) return Status.infoLengthMismatch;
   const space = await volumeSpaceOf(connection.server.world.runtime, reference);
   if (space.kind === "fault") return statusOf(space.fault);
-  const volume = {
-    space: space.value,
-    name: tree.shareName,
-    id: tree.shareId,
-    created: space.value.createdAt,
-  };
+  const volume = { space: space.value, share: tree.share };
   return truncatedTo(decoded.encode(volume), outputBytesMax);
 }
 

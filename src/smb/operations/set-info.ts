@@ -65,7 +65,7 @@ export async function setInfo(request: TreeRequest): Promise<CommandResult> {
   }
   const outcome = await waitForLocks(request, step);
   if (typeof outcome === "number") return outcome;
-  request.connection.server.changeDispatcher.publish(request.tree.shareId, outcome.value);
+  request.connection.server.changeDispatcher.publish(request.tree.share.id, outcome.value);
   return newResponse(encodeSetInfoResponse());
 }
 

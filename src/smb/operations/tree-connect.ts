@@ -4,11 +4,11 @@ import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
 import { treesMax } from "../limits.ts";
 import { Status } from "../status.ts";
-import type { TreeConnect } from "../session.ts";
 import { ShareType } from "../wire/protocol.ts";
 import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/session.ts";
 
 const pipeShare = "ipc$";
+const pipes = { accountName: "", account: 0n, name: pipeShare, id: 0n };
 const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;
 /** SMB2_SHAREFLAG_NO_CACHING, for the named pipes: clients must not cache what they read. */
 const noCaching = 0x30;
@@ -24,12 +24,13 @@ export async function treeConnect(request: SessionRequest): Promise<CommandResul
   const name = sharePath.exec(decoded.path)?.[1]?.toLowerCase();
   if (name === undefined) return Status.badNetworkName;
   if (session.trees.size >= treesMax) return Status.insufficientResources;
-  const treeTarget = await findTreeTarget(request, name);
-  if (treeTarget === undefined) return Status.badNetworkName;
+  const isDisk = name !== pipeShare;
+  const { runtime } = connection.server.world;
+  const share = isDisk ? await findShare(runtime, session.account, name) : pipes;
+  if (share === undefined) return Status.badNetworkName;
   const id = session.nextTreeId();
-  session.trees.set(id, { id, shareName: name, ...treeTarget });
+  session.trees.set(id, { id, kind: isDisk ? "disk" : "pipe", share });
   connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
-  const isDisk = treeTarget.kind === "disk";
   const body = encodeTreeConnectResponse({
     shareType: isDisk ? ShareType.disk : ShareType.pipe,
     shareFlags: isDisk ? 0 : noCaching,
@@ -37,17 +38,6 @@ export async function treeConnect(request: SessionRequest): Promise<CommandResul
   });
   return { ...newResponse(body), treeId: id };
 }
-
-async function findTreeTarget(
-  { connection, session }: SessionRequest,
-  name: string,
-): Promise<Pick<TreeConnect, "kind" | "shareId" | "address"> | undefined> {
-  if (name === pipeShare) return { kind: "pipe", shareId: 0n, address: noShare };
-  const found = await findShare(connection.server.world.runtime, session.account, name);
-  return found && { kind: "disk", shareId: found.id, address: found };
-}
-
-const noShare = { accountName: "", account: 0n, name: "", id: 0n };
 
 /** TREE_DISCONNECT: closes all handles of the tree connect. */
 export async function treeDisconnect(request: TreeRequest): Promise<CommandResult> {

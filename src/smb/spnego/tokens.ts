@@ -55,24 +55,22 @@ function decodeFirst(content: Buffer): ClientToken | undefined {
   const names = mechanisms === undefined ? undefined : decodeElements(mechanisms.content);
   if (fields === undefined || mechanisms === undefined || names === undefined) return undefined;
   return {
-    token: octetsOf(fields.get(field(2))) ?? Buffer.alloc(0),
+    ...messageIn(fields),
     mechanisms: Buffer.from(mechanisms.encoded),
     isNtlm: names[0]?.content.equals(ntlmId) ?? false,
     offersNtlm: names.some((name) => name.content.equals(ntlmId)),
-    check: octetsOf(fields.get(field(3))),
   };
 }
 
 function decodeNext(content: Buffer): ClientToken | undefined {
   const fields = fieldsOf(content);
-  if (fields === undefined) return undefined;
-  return {
-    token: octetsOf(fields.get(field(2))) ?? Buffer.alloc(0),
-    mechanisms: undefined,
-    isNtlm: true,
-    offersNtlm: true,
-    check: octetsOf(fields.get(field(3))),
-  };
+  const ntlm = { mechanisms: undefined, isNtlm: true, offersNtlm: true };
+  return fields && { ...messageIn(fields), ...ntlm };
+}
+
+function messageIn(fields: ReadonlyMap<number, Buffer>) {
+  const token = octetsOf(fields.get(field(2))) ?? Buffer.alloc(0);
+  return { token, check: octetsOf(fields.get(field(3))) };
 }
 
 function fieldsOf(content: Buffer): ReadonlyMap<number, Buffer> | undefined {

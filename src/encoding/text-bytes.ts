@@ -15,6 +15,10 @@ export class TextBytes {
   #buffer = Buffer.allocUnsafe(firstBytes);
   #length = 0;
 
+  get length(): number {
+    return this.#length;
+  }
+
   append(text: string): void {
     const { length } = text;
     this.#reserve(length * bytesPerUnitMax);
@@ -33,6 +37,25 @@ export class TextBytes {
     }
     this.#length = at;
     return true;
+  }
+
+  /** Appends text as a JSON string. */
+  appendJson(text: string): void {
+    const { length } = text;
+    this.#reserve(length + 2);
+    const buffer = this.#buffer;
+    let at = this.#length;
+    buffer[at++] = quoteMark;
+    for (let index = 0; index < length; index += 1) {
+      const unit = text.charCodeAt(index);
+      if (!isPlain(unit)) {
+        this.append(JSON.stringify(text));
+        return;
+      }
+      buffer[at++] = unit;
+    }
+    buffer[at++] = quoteMark;
+    this.#length = at;
   }
 
   /** Appends text without characters above U+007F; the caller guarantees that. */
@@ -95,4 +118,12 @@ export class TextBytes {
     larger.set(this.bytes());
     this.#buffer = larger;
   }
+}
+
+const quoteMark = 0x22;
+const backslash = 0x5c;
+
+/** Whether a JSON string has the character as this one byte. */
+function isPlain(unit: number): boolean {
+  return unit >= 0x20 && unit < 0x80 && unit !== quoteMark && unit !== backslash;
 }

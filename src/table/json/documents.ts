@@ -23,7 +23,12 @@ export interface PiecesBody {
   readonly pieces: Iterable<string | Uint8Array>;
 }
 
-const reusedText = once(() => new TextBytes());
+/** The text of one entity. */
+const entityText = once(() => new TextBytes());
+/** The entities of one piece. */
+const pieceText = once(() => new TextBytes());
+/** Size from which a piece ends: each of them costs a step of the generator and a copy. */
+const pieceBytesMin = 1024;
 
 export function entityDocument(row: Row, options: RenderOptions): BytesBody {
   const metadata = metadataMember(options, `${options.table}/@Element`);
@@ -42,18 +47,29 @@ function* entityPieces(
 ): Generator<string | Uint8Array> {
   const metadata = metadataMember(options, options.table);
   yield `{${metadata}${metadata === "" ? "" : ","}"value":[`;
-  const cacheKey = options.select === undefined ? cacheKeys[options.format] : undefined;
-  for (let index = 0; index < rows.length; index += 1) {
-    if (index > 0) yield ",";
-    const row = rows[index]!;
-    if (cacheKey === undefined || row.renderCached === undefined) {
-      yield writeToBuffer(row, options).bytes();
-    } else {
-      const render = () => ({ text: writeToBuffer(row, options).text(), isCacheable: true });
-      yield row.renderCached(cacheKey, render);
+  for (let index = 0; index < rows.length;) {
+    const piece = pieceText();
+    piece.clear();
+    for (; index < rows.length && piece.length < pieceBytesMin; index += 1) {
+      if (index > 0) piece.appendByte(comma);
+      writeRow(piece, rows[index]!, options);
     }
+    yield piece.bytes();
   }
   yield "]}";
+}
+
+const comma = 0x2c;
+
+/** Writes an entity of a page, from the cache if it was rendered for an earlier one. */
+function writeRow(out: TextBytes, row: Row, options: RenderOptions): void {
+  const cacheKey = options.select === undefined ? cacheKeys[options.format] : undefined;
+  if (cacheKey === undefined || row.renderCached === undefined) {
+    writeEntity(out, row, options);
+    return;
+  }
+  const render = () => ({ text: writeToBuffer(row, options).text(), isCacheable: true });
+  out.append(row.renderCached(cacheKey, render));
 }
 
 /** Cache keys of the metadata levels whose JSON depends on the entity alone. Full metadata contains
@@ -65,7 +81,7 @@ const cacheKeys: Partial<Record<Representation, number>> = {
 
 /** Writes one entity. The result is valid until the next call. */
 function writeToBuffer(row: Row, options: RenderOptions, first = ""): TextBytes {
-  const text = reusedText();
+  const text = entityText();
   text.clear();
   writeEntity(text, row, options, first);
   return text;

@@ -41,9 +41,9 @@ export function writeEntity(out: TextBytes, row: Row, options: RenderOptions, fi
   if (select === undefined) {
     out.append(leading === "" ? "{" : `{${leading},`);
     out.appendAscii('"PartitionKey":');
-    out.append(JSON.stringify(row.partitionKey));
+    out.appendJson(row.partitionKey);
     out.appendAscii(',"RowKey":');
-    out.append(JSON.stringify(row.rowKey));
+    out.appendJson(row.rowKey);
     out.appendAscii(level === "fullmetadata" ? `,${timestampType}` : ",");
     out.appendAscii('"Timestamp":"');
     out.appendAscii(formatDateTime(row.record.etag));

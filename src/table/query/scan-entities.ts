@@ -89,10 +89,10 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   let row: Row = noRow;
   const readProperty: PropertyReader = (name) => propertyOf(row, name);
   let scanned = 0;
-  let units = 0;
+  let comparisons = 0;
   const boxes = keyBoxes(filter);
   const residual = filter && residualFilter(filter, boxes);
-  const unitsPerRow = residual === undefined ? 0 : countComparisons(residual) * unitsPerComparison;
+  const perRow = residual === undefined ? 0 : countComparisons(residual);
   for (const range of keyRanges({ ...selection, boxes })) {
     const entriesMax =
       filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
@@ -102,10 +102,10 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
         row = new ScannedRow(view, keys, batch[index]!);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
-        units += unitsPerRow;
-        if (units >= unitsPerStep) {
-          const wait = view.loop.spend(units);
-          units = 0;
+        comparisons += perRow;
+        if (comparisons >= comparisonsPerStep) {
+          const wait = view.loop.spend(comparisons * unitsPerComparison);
+          comparisons = 0;
           if (wait !== undefined) await wait;
         }
         if (residual !== undefined && !matches(residual, readProperty)) continue;
@@ -123,9 +123,9 @@ const emptyPage: Page = { rows: [], next: undefined };
 /** Estimated cost of one comparison of a filter, in units of event-loop time
  *  (`base/loop-share.ts`). */
 const unitsPerComparison = 0.005;
-/** Units of event-loop time after which the comparisons are counted: a call per row would cost more
- *  than it measures. */
-const unitsPerStep = 4;
+/** Comparisons after which their units are spent: a call per row would cost more than it
+ *  measures. */
+const comparisonsPerStep = 800;
 
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 

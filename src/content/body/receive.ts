@@ -26,6 +26,9 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
  *  while it arrives. The end of the file encrypts bodies with keys of clients and encryption
  *  scopes. */
 
+/** Bodies of a declared length up to this are received as a whole: memory for them is allocated
+ *  before they arrive. */
+const wholeBytesMax = 64 * 1024;
 /** Smaller bodies take less time to hash than a thread takes to answer. */
 const threadBytesMin = 512 * 1024;
 
@@ -39,9 +42,33 @@ export function receive(
 ): Promise<ReceivedBody> {
   const { length, lengthMax } = options;
   if (length !== undefined && length > lengthMax) return Promise.reject(tooLarge(lengthMax));
-  return length !== undefined && length <= options.inlineBytesMax && !options.encryption
-    ? receiveSmall(body, length, options)
+  if (length === undefined) return receiveStream(writer, body, options, md5Thread);
+  if (length <= options.inlineBytesMax && !options.encryption) {
+    return receiveSmall(body, length, options);
+  }
+  return length <= wholeBytesMax
+    ? receiveWhole(writer, body, length, options)
     : receiveStream(writer, body, options, md5Thread);
+}
+
+/** Receives a body that arrives in few chunks, and writes it at once. */
+async function receiveWhole(
+  writer: ExtentWriter,
+  body: Body,
+  length: number,
+  options: ReceiveOptions,
+): Promise<ReceivedBody> {
+  const bytes = await wholeOf(body, length);
+  if (bytes.length !== length) throw new BodyLengthMismatch(bytes.length);
+  const checksums = new BodyChecksums(options);
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, length);
+  const sink = new BodySink(writer, checksums, options, whole);
+  try {
+    return await describe(length, await sink.finish(), checksums);
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
 }
 
 async function receiveStream(
@@ -74,8 +101,12 @@ async function receiveStream(
 
 /** Receives a body whose declared length fits into the record, which is the most common case. */
 function receiveSmall(body: Body, length: number, options: ReceiveOptions): Promise<ReceivedBody> {
-  const whole = body.whole?.(length) ?? collect(body, length);
-  return whole.then((bytes) => describeSmall(bytes, length, options));
+  return wholeOf(body, length).then((bytes) => describeSmall(bytes, length, options));
+}
+
+/** The bytes of a body, fewer than `length` if it is shorter than declared. */
+function wholeOf(body: Body, length: number): Promise<Uint8Array> {
+  return body.whole?.(length) ?? collect(body, length);
 }
 
 function describeSmall(
@@ -181,14 +212,25 @@ class BodySink {
   #writing: Promise<void> = Promise.resolve();
   length = 0;
 
-  constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
+  /** `whole` is the body if it is in memory already: nothing is added then. */
+  constructor(
+    writer: ExtentWriter,
+    checksums: BodyChecksums,
+    options: ReceiveOptions,
+    whole?: Buffer,
+  ) {
     this.#writer = writer;
     this.#checksums = checksums;
     this.#options = options;
     const { encryption } = options;
     this.#encrypt = encryption && bodyCipher(encryption.key, encryption.nonce);
-    const expected = Math.max(1, options.length ?? Math.max(options.inlineBytesMax, 16 * 1024));
-    this.#batch = expected < largeBytesMin ? Buffer.allocUnsafeSlow(expected) : this.#firstBuffer();
+    this.#batch = whole ?? this.#emptyBuffer(options);
+    if (whole !== undefined) this.length = this.#filled = whole.length;
+  }
+
+  #emptyBuffer({ length, inlineBytesMax }: ReceiveOptions): Buffer {
+    const expected = Math.max(1, length ?? Math.max(inlineBytesMax, 16 * 1024));
+    return expected < largeBytesMin ? Buffer.allocUnsafeSlow(expected) : this.#firstBuffer();
   }
 
   async add(chunk: Uint8Array): Promise<void> {
@@ -218,12 +260,17 @@ class BodySink {
         stored.length === 0 ? [] : [{ length: stored.length, source: { bytes: stored } }],
       );
     }
-    if (bytes.length > 0) this.#submit(bytes, true);
-    await this.#writing;
+    if (this.#busy.length === 0) {
+      await this.#write(bytes, this.#checksums.update(bytes, true), true);
+    } else {
+      if (bytes.length > 0) this.#submit(bytes, true);
+      await this.#writing;
+    }
     this.#trimLast();
     // The last bytes are hashed while all are flushed.
-    const flushed = this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
-    await Promise.all([flushed, ...this.#busy.map(({ done }) => done)]);
+    await this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
+    for (const { done } of this.#busy) await done;
+    await this.#checksums.hashed;
     this.#releaseBuffers();
     return this.#withCipher(this.#pieces.map(describePiece));
   }
@@ -244,7 +291,7 @@ class BodySink {
   /** Frees the reserved space, after the writes in progress. */
   async abandon(): Promise<void> {
     await this.#writing.catch(noop);
-    await Promise.allSettled(this.#busy.map(({ done }) => done));
+    await Promise.allSettled([this.#checksums.hashed, ...this.#busy.map(({ done }) => done)]);
     this.#releaseBuffers();
     for (const { region } of this.#pieces) this.#writer.freeRegion(region);
     this.#pieces.length = 0;
@@ -324,8 +371,8 @@ class BodySink {
 
   /** Called when all bytes are written and hashed; a second call does nothing. */
   #releaseBuffers(): void {
-    const buffers = new Set([...this.#busy.map(({ buffer }) => buffer), this.#batch]);
-    for (const buffer of buffers) releaseBuffer(buffer);
+    for (const { buffer } of this.#busy) if (buffer !== this.#batch) releaseBuffer(buffer);
+    releaseBuffer(this.#batch);
     this.#busy.length = 0;
     this.#batch = noBytes;
   }

@@ -91,7 +91,7 @@ export const createFile = fileOperation({
     });
     if ("fault" in created) return created;
     const md5 = received.md5 && encodeBase64(received.md5);
-    return { ...created, headers: { ...created.headers, "Content-MD5": md5 } };
+    return { ...created, headers: [...created.headers, { "Content-MD5": md5 }] };
   },
 });
 

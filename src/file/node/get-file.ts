@@ -17,7 +17,7 @@ import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
 import type { FileAddress } from "../file-address.ts";
-import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
+import { httpHeaderNames, renderHttpHeaders, storedMd5 } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { readRange } from "../shared/range-params.ts";
@@ -45,15 +45,14 @@ interface FilePropertiesContext {
 }
 
 /** Headers of Get File and Get File Properties. A file in a share snapshot has no lease headers. */
-function fileProperties({ target, address, version, now }: FilePropertiesContext) {
-  return {
-    ...renderHttpHeaders(target.headers ?? {}),
-    ...(address.snapshot === undefined ? leaseHeaders(target.lease, now) : {}),
-    ...smbHeaders(target, version),
-    ...copyHeaders(target.copy),
-    "x-ms-type": "File",
-    "x-ms-server-encrypted": "true",
-  };
+function fileProperties({ target, address, version, now }: FilePropertiesContext, isWhole = true) {
+  return [
+    renderHttpHeaders(target.headers ?? {}, isWhole),
+    address.snapshot === undefined ? leaseHeaders(target.lease, now) : {},
+    smbHeaders(target, version),
+    copyHeaders(target.copy),
+    { "x-ms-type": "File", "x-ms-server-encrypted": "true" },
+  ];
 }
 
 function copyHeaders(copy: CopyState | undefined) {
@@ -104,8 +103,10 @@ export const getFile = fileOperation({
   decide: ({ target, address, input, version, now }) => {
     const { content = emptyContent, metadata } = target;
     const { range: requested, rangeMd5 } = input;
-    const properties = fileProperties({ target, address, version, now });
-    const headers = { ...properties, "Accept-Ranges": "bytes" };
+    const headers = [
+      ...fileProperties({ target, address, version, now }, requested === undefined),
+      { "Accept-Ranges": "bytes" },
+    ];
     // A request for the MD5 of the range takes precedence: its bytes are sent unchanged.
     const isStructured = input.wantsStructured === true && rangeMd5 !== true;
     if (requested === undefined) {
@@ -113,7 +114,7 @@ export const getFile = fileOperation({
       const { length } = content;
       return {
         metadata,
-        headers: [headers, ...structuredHeaders(isStructured, length)],
+        headers: [...headers, ...structuredHeaders(isStructured, length)],
         body: replyBody({ content, from: 0, length }, isStructured),
       };
     }
@@ -131,9 +132,7 @@ export const getFile = fileOperation({
       metadata,
       headers: [
         {
-          ...headers,
-          "Content-MD5": undefined,
-          "x-ms-content-md5": headers["Content-MD5"],
+          "x-ms-content-md5": storedMd5(target.headers ?? {}),
           "Content-Range": `bytes ${span.from}-${last}/${content.length}`,
         },
         ...structuredHeaders(isStructured, span.length),
@@ -157,9 +156,9 @@ export const getFileProperties = fileOperation({
   success: { status: 200, headers: [...filePropertyNames, "Content-Length"] },
   decide: ({ target, address, version, now }) => ({
     metadata: target.metadata,
-    headers: {
+    headers: [
       ...fileProperties({ target, address, version, now }),
-      "Content-Length": String(target.content?.length ?? 0),
-    },
+      { "Content-Length": String(target.content?.length ?? 0) },
+    ],
   }),
 });

@@ -4,7 +4,7 @@ import { fail } from "../../protocol/result.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess, propertiesAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
-import { isReadOnly } from "../shared/smb-properties.ts";
+import { isReadOnly, serverEncrypted } from "../shared/smb-properties.ts";
 
 /** Get and Set Metadata of files and directories; setting replaces all metadata. Only files have
  *  leases, and bytes that an SMB client may cache.
@@ -41,8 +41,7 @@ function declareMetadata(resource: "file" | "directory") {
     decide: ({ target, scope, input, newETag }) => {
       if (isFile && isReadOnly(target)) return fail("ReadOnlyAttribute");
       const next = { ...target, metadata: input.metadata, change: newETag };
-      const headers = { "x-ms-request-server-encrypted": "true" };
-      return { ...updateNode(scope, { target, next }), headers };
+      return { ...updateNode(scope, { target, next }), headers: serverEncrypted };
     },
   });
   return [get, set] as const;

@@ -12,7 +12,7 @@ import { byteSpan, fileOperation } from "../file-operation.ts";
 import { writeAccess } from "../locks/file-access.ts";
 import type { NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { isReadOnly } from "../shared/smb-properties.ts";
+import { isReadOnly, serverEncrypted } from "../shared/smb-properties.ts";
 import { rangeBytesMax } from "../shared/limits.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { clearBytes, coveredBytes, writeBytes, type WrittenFile } from "./write-rules.ts";
@@ -76,8 +76,7 @@ function writeReply<H extends object>(context: WriteContext, checksum: H) {
   const { range, keepsLastWrite: lastWrite } = input;
   const written = writeBytes({ node, at: range.from, received, covered, newETag, lastWrite });
   const reply = changeReply(context, written);
-  const encrypted = { "x-ms-request-server-encrypted": "true" };
-  return { ...reply, headers: { ...checksum, ...encrypted, ...reply.headers } };
+  return { ...reply, headers: [checksum, serverEncrypted, reply.headers] };
 }
 
 function changeReply({ scope, target, version }: WriteContext, written: WrittenFile) {

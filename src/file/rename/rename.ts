@@ -25,6 +25,7 @@ import { keepsSourceTrailingDots, smbProperties } from "../shared/smb-params.ts"
 import {
   readInheritedSddl,
   resolveSmbProperties,
+  serverEncrypted,
   smbHeaderNames,
   smbHeaders,
 } from "../shared/smb-properties.ts";
@@ -110,7 +111,7 @@ function declareRename(kind: "file" | "directory") {
         etag: newETag,
         event: renamedFrom(localSource, next),
         effects: [...moved, ...effects, ...moving.effects],
-        headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+        headers: [smbHeaders(next, version), serverEncrypted],
       };
     },
   });

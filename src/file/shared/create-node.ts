@@ -8,6 +8,7 @@ import { putNode, updateNode } from "./node-replies.ts";
 import type { SmbInput } from "./smb-params.ts";
 import {
   resolveSmbProperties,
+  serverEncrypted,
   smbHeaderNames,
   smbHeaders,
   type SmbPropertyChange,
@@ -65,30 +66,36 @@ function replyWith<R extends { readonly effects: readonly Effect[] }>(
   return {
     ...reply,
     effects: [...reply.effects, ...effects],
-    headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+    headers: [smbHeaders(next, version), serverEncrypted],
   };
 }
 
 type ParentSddl = Pick<SmbPropertyChange, "parentSddl">;
+
+type KindFields = Partial<
+  Pick<NodeRecord, "headers" | "content" | "lease" | "allocated" | "counted" | "linkText">
+>;
 
 interface NewNode {
   readonly kind: NodeKind;
   /** What the permission is resolved from, beside the request. */
   readonly permission: Pick<SmbPropertyChange, "creates" | "parentSddl" | "keySddl">;
   /** The fields that only this kind has. */
-  readonly fields?: Partial<NodeRecord>;
+  readonly fields?: KindFields;
   readonly content?: ContentPlan | undefined;
 }
 
 /** The reply that creates a file, directory or symbolic link, or replaces a file. */
 export function createNode(
   { scope, target, input, newETag: now, newId, version }: CreationContext,
-  { kind, permission, fields, ...plan }: NewNode,
+  { kind, permission, fields, content }: NewNode,
 ) {
   const { share, parent, name } = scope;
   const change = { share, kind, parent, ...permission, input: input.smb, present: undefined, now };
   const resolved = resolveSmbProperties(change);
   if (!resolved.ok) return resolved;
+  const { properties } = resolved.value;
+  // Field by field: V8 takes 40 times as long for a literal with spreads between its fields.
   const next: NodeRecord = {
     id: target?.id ?? newId(),
     parent: parent.id,
@@ -96,9 +103,19 @@ export function createNode(
     kind,
     etag: now,
     since: share.epoch,
-    ...resolved.value.properties,
+    attributes: properties.attributes,
+    created: properties.created,
+    lastWrite: properties.lastWrite,
+    change: properties.change,
+    permissionKey: properties.permissionKey,
+    posix: properties.posix,
     metadata: input.metadata,
-    ...fields,
+    headers: fields?.headers,
+    content: fields?.content,
+    lease: fields?.lease,
+    allocated: fields?.allocated,
+    counted: fields?.counted,
+    linkText: fields?.linkText,
   };
-  return replyWith(putNode(scope, { target, next, ...plan }), resolved.value, next, version);
+  return replyWith(putNode(scope, { target, next, content }), resolved.value, next, version);
 }

@@ -51,14 +51,20 @@ export const httpHeaderNames = [
 
 export const defaultContentType = "application/octet-stream";
 
-/** The stored headers for a response. A header with an empty value is not sent. */
-export function renderHttpHeaders(headers: HttpHeaders) {
+/** The stored headers for a response. A header with an empty value is not sent, and the MD5 only
+ *  with the whole file (`isWhole`). */
+export function renderHttpHeaders(headers: HttpHeaders, isWhole = true) {
   return {
     "Content-Type": headers.contentType || undefined,
     "Content-Encoding": headers.contentEncoding || undefined,
     "Content-Language": headers.contentLanguage || undefined,
     "Cache-Control": headers.cacheControl || undefined,
     "Content-Disposition": headers.contentDisposition || undefined,
-    "Content-MD5": headers.contentMd5 && encodeBase64(headers.contentMd5),
+    "Content-MD5": isWhole ? storedMd5(headers) : undefined,
   };
+}
+
+/** The MD5 that a client has stored with the file. */
+export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
+  return contentMd5 && encodeBase64(contentMd5);
 }

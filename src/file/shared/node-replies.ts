@@ -52,7 +52,7 @@ export function updateNode(
   const changed: NodeRecord = { ...next, since: share.epoch };
   return {
     put: changed,
-    ...(content === undefined ? {} : { content }),
+    content,
     preserve: keepForSnapshots({ share, key }, target),
     effects: useBytes(share.id, shareBytes(next) - shareBytes(target)),
   };
@@ -66,7 +66,7 @@ export function putNode(
   const changed: NodeRecord = { ...next, since: share.epoch };
   return {
     put: changed,
-    ...(content === undefined ? {} : { content }),
+    content,
     preserve: keepForSnapshots({ share, key }, target),
     effects: [
       locate(share, next, key),

@@ -242,6 +242,9 @@ export const smbHeaderNames = [
   "x-ms-file-file-type",
 ] as const;
 
+/** Header of the responses to writes: the server always encrypts, as far as clients can see. */
+export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
+
 /** The service version from which SMB properties exist. */
 const firstVersion = "2019-02-02";
 const fileTypes = { file: "Regular", directory: "Directory", symlink: "SymLink" } as const;
@@ -251,26 +254,20 @@ const fileTypes = { file: "Regular", directory: "Directory", symlink: "SymLink" 
 export function smbHeaders(node: NodeRecord, version: string) {
   if (version < firstVersion) return {};
   const { posix, kind } = node;
-  const common = {
+  const isCounted = posix !== undefined && kind === "file";
+  return {
     "x-ms-file-creation-time": formatIso(node.created),
     "x-ms-file-last-write-time": formatIso(node.lastWrite),
     "x-ms-file-change-time": formatIso(node.change),
     "x-ms-file-id": String(node.id),
     "x-ms-file-parent-id": String(node.parent),
-  };
-  if (posix !== undefined) {
-    return {
-      ...common,
-      "x-ms-mode": posix.mode,
-      "x-ms-owner": posix.owner,
-      "x-ms-group": posix.group,
-      "x-ms-link-count": kind === "file" ? String(1 + (node.links?.length ?? 0)) : undefined,
-      "x-ms-file-file-type": fileTypes[kind],
-    };
-  }
-  return {
-    ...common,
-    "x-ms-file-attributes": formatAttributes(node.attributes),
-    "x-ms-file-permission-key": node.id === rootId ? undefined : node.permissionKey,
+    "x-ms-file-attributes": posix === undefined ? formatAttributes(node.attributes) : undefined,
+    "x-ms-file-permission-key":
+      posix === undefined && node.id !== rootId ? node.permissionKey : undefined,
+    "x-ms-mode": posix?.mode,
+    "x-ms-owner": posix?.owner,
+    "x-ms-group": posix?.group,
+    "x-ms-link-count": isCounted ? String(1 + (node.links?.length ?? 0)) : undefined,
+    "x-ms-file-file-type": posix && fileTypes[kind],
   };
 }

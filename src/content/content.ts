@@ -100,7 +100,7 @@ export function contentWith(content: ContentStore, own: Partial<ContentStore>): 
   };
 }
 
-/** Reads content of one state. */
+/** Reads one content, as it was in the state in which it was opened, until `close`. */
 export interface ContentReader {
   readonly length: number;
   /** Reads chunks of at most `readChunkBytes`, holes as zeros. Buffers are pooled: a chunk is valid

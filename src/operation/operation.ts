@@ -245,7 +245,8 @@ export interface OperationSpec<
   /** The operation runs only inside the commit batch: concurrent calls change the same records, so
    *  that an attempt before the batch would conflict. */
   readonly runInBatch?: true;
-  /** The response may be megabytes long and is built in memory. */
+  /** The response may be megabytes long and is built in memory, so `http/` limits how many are
+   *  built at a time. */
   readonly largeResponse?: true;
   /** Undefined: 200, and no headers but those of every response. */
   readonly success?: { readonly status: number; readonly headers: readonly H[] };

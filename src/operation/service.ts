@@ -215,7 +215,7 @@ export interface SignedName {
   readonly entity?: EntityKeys | undefined;
 }
 
-/** The query parameters of a URL. */
+/** The query parameters of a URL, by name; undefined for those that it lacks. */
 export interface QueryReader {
   get(name: string): string | undefined;
 }

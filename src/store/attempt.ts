@@ -120,7 +120,8 @@ export class Attempt implements Transaction {
     const number = this.#appends;
     if (number === appendsMax) throw new RangeError(`more than ${appendsMax} appends`);
     this.#appends += 1;
-    // A text in no range that is read, because no key has ff after complete parts.
+    // The key of the entry is known only at the commit. This text replaces it; it is in no range
+    // that is read, because no key has ff after complete parts.
     const text = `${textOfKey(log)}\u00ff${number}`;
     this.#checkWrite(log);
     this.changes.set({ kind: "append", key: log, text, value, number });

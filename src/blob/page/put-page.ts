@@ -19,8 +19,9 @@ import { addCleared } from "./cleared-ranges.ts";
 import { operation } from "../resources.ts";
 import { partBody, partSource } from "../shared/write-part.ts";
 
-/** Put Page in its three forms, and the parameters of page blobs that other operations have,
- *  too. */
+/** Put Page in its three forms (bytes in the request, bytes at a URL, clearing): writes ranges of
+ *  512-byte pages of a page blob, Azure's form of a disk. Also the parameters that other operations
+ *  on page blobs have. */
 
 /** Limit of the service for the sequence number of a page blob. */
 export const sequenceNumberMax = 2n ** 63n - 1n;

@@ -7,7 +7,8 @@ import { xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { FatalQueryError, RecordError, type Field, type FieldValue } from "./records.ts";
 import { cast, invalidConversion, numberOf, textOf } from "./values.ts";
 
-/** Query results in Arrow format: parses the requested columns and encodes rows. */
+/** Query results in Apache Arrow format, which a request of Query Blob Contents may ask for:
+ *  `query-blob.ts` parses the requested columns with it, `result-pages.ts` encodes rows. */
 
 /** A column of a query result in Arrow format, as the request declares it. */
 export interface ArrowColumn {

@@ -139,7 +139,8 @@ export class ExtentWriter {
     this.#options = options;
   }
 
-  /** Whether the last write failed because the disk was full. */
+  /** Whether the last write failed because the disk was full. Freed space is then given back to the
+   *  disk at once, and compaction copies nothing. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -211,7 +212,8 @@ export class ExtentWriter {
     const isFree = this.#options.files.writesOnce !== true && this.#isCurrent(extent);
     if (isFree) {
       extent.regions.free({ offset, length });
-      // Truncates synchronously, because the next reservation may get this space.
+      // Gives the space back to the full disk. Synchronously: a later truncation could cut off the
+      // bytes of the next reservation, which may get this space.
       if (this.#isFull) extent.file.shorten?.(extent.regions.tail);
     }
     this.releaseHold(id);

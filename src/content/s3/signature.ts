@@ -21,7 +21,7 @@ interface UnsignedRequest {
 interface SigningContext {
   readonly credentials: Credentials;
   readonly region: string;
-  /** As `20130524T000000Z`. */
+  /** Time of the request, as `20130524T000000Z`; the service rejects signatures of other times. */
   readonly amzDate: string;
 }
 

@@ -8,8 +8,8 @@ const endpointNames: Readonly<Record<ServiceName, string>> = {
   file: "FileEndpoint",
 };
 
-/** A connection string for the client libraries of Azure, with the account in the path of the
- *  URLs. */
+/** A connection string for the client libraries of Azure, as the explorer, `start()` and `etagere
+ *  account create` give it to users, with the account in the path of the URLs. */
 export function connectionStringOf(
   account: AccountSettings,
   urls: Readonly<Partial<Record<ServiceName, string>>>,

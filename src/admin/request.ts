@@ -7,7 +7,8 @@ import type { Grant, ResourceName } from "./security/grant.ts";
 import { RequestBody } from "../http/request/request-body.ts";
 import type { RouteContext } from "./admin-context.ts";
 
-/** A request to the admin listener. */
+/** A request to the admin listener, as its routes get it instead of the objects of Node.js. Its
+ *  body is read only when a route asks for it. */
 export interface AdminRequest {
   readonly method: string;
   readonly path: string;

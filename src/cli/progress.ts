@@ -1,5 +1,6 @@
 import type { Progress, ProgressStep, ContentFigures } from "../commands/progress.ts";
 
+/** Shows how far a command is, on standard error, and formats numbers and sizes for reports. */
 interface Output {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;

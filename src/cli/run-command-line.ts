@@ -22,7 +22,8 @@ import { keepRunning } from "./with-stores.ts";
 
 const keepAliveMilliseconds = 60_000;
 
-/** Runs the command. `argv` is that of the process: the runtime, the program and its arguments. */
+/** Runs what the user has typed: a server, or one of the commands of `commands.ts`. `argv` is that
+ *  of the process: the runtime, the program and its arguments. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const [, program = "", ...words] = argv;
   const [first = "", ...rest] = words;

@@ -3,7 +3,8 @@ import type { ReclaimJob } from "../operation/effects.ts";
 import { enqueueJob, reclaimJobs } from "../operation/reclaim-jobs.ts";
 import type { Store, Transaction } from "../store/store.ts";
 
-/** After this time a reclaim job deletes the data of a load or import that was killed. */
+/** After this time a reclaim job, a stored job that deletes data in the background, removes what a
+ *  load or import that was killed has stored. */
 const unpublishedTicksMax = ticksPerDay;
 /** An import has a job for each container, queue and table. */
 const jobsPerTransactionMax = 500;

@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../base/world.ts";
 
-/** Work that is repeated while the server runs, such as reclaim jobs. */
+/** Work that is repeated while the server runs, such as the deletion of data in the background. */
 interface BackgroundTask {
   readonly name: string;
   /** Does a bounded amount of work; resolves to whether there is more, or to the milliseconds until

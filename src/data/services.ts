@@ -21,7 +21,9 @@ import type { RestoreRules } from "../store/saved-states/saved-states.ts";
 import type { Transaction } from "../store/store.ts";
 import { tableService } from "../table/service.ts";
 
-/** All services; each has a listener, a start-up line and an entry in the URLs. */
+/** The list of all services; each has a listener, a start-up line and an entry in the URLs. From
+ *  the tables of records that the services declare, this file derives what deletion, export,
+ *  encryption and restore must know about them. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
 
 /** Tables that belong to no service. */

@@ -37,7 +37,7 @@ const noticeTicks = 2n * ticksPerSecond;
 export class UsageCounts {
   readonly #options: UsageCountsOptions;
   readonly #countedAt = new Map<bigint, Ticks>();
-  /** When accounts were first seen whose bytes are not counted yet. */
+  /** When this process first saw each account whose bytes are not counted yet. */
   readonly #newSince = new Map<bigint, Ticks>();
   #revision: bigint | undefined;
   #limited: readonly LimitedAccount[] = [];

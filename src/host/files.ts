@@ -14,8 +14,8 @@ import { systemErrorCode } from "./refused.ts";
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import type { Random } from "../base/world.ts";
 
-/** Creates a folder and its parents, accessible to this user only. Node's recursive `mkdir` loops
- *  for ever if a parent such as `/proc` exists but accepts no folders. */
+/** Creates a folder and its parents, accessible to this user only. Unlike Node's recursive `mkdir`,
+ *  it does not loop for ever if a parent such as `/proc` exists but accepts no folders. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);

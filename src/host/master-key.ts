@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { messageOf, StartRefused } from "./refused.ts";
 import { environmentVariable } from "./world.ts";
 
-/** Where the master key of the encryption comes from: `file:PATH`, `env:NAME` or
- *  `command:COMMAND`. */
+/** The form of `--encryption`, which says where the master key comes from with which a server
+ *  encrypts its data: `file:PATH`, `env:NAME` or `command:COMMAND`. */
 export const masterKeySource = /^(file|env|command):(.+)$/s;
 
 const keyBytes = 32;

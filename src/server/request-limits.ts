@@ -9,7 +9,8 @@ import {
   type ProcessingLimits,
 } from "../http/limits/processing-limits.ts";
 
-/** Limits shared by all requests of a process. */
+/** The limits that keep requests from using up the memory of a process; all listeners of the
+ *  process share them. */
 export interface RequestLimits {
   readonly memory: MemoryBudget;
   readonly unsent: UnsentResponses;

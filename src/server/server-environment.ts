@@ -38,7 +38,7 @@ export interface Telemetry {
   readonly tracer: RequestTracer | undefined;
   /** Exports what `sample` returns, in regular intervals. */
   exportFigures(sample: () => FigureSample): void;
-  /** Exports what is left, for at most 5 s. */
+  /** Exports the spans and figures that were not sent yet, for at most 5 s. */
   close(): Promise<void>;
 }
 

@@ -13,8 +13,9 @@ import {
 
 type PortName = OwnPort | "blobPort" | "queuePort" | "tablePort";
 
-/** What Node's `cluster` uses to bind a socket without listening; a negative number is an error of
- *  the system. No documented function does it. */
+/** Binds the ports of a server with several worker processes, which share the sockets. This is the
+ *  internal function with which Node's `cluster` binds a socket without listening; a negative
+ *  number is an error of the system. No documented function does it. */
 interface NetInternals {
   readonly _createServerHandle: (
     address: string,

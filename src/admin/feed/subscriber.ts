@@ -5,7 +5,8 @@ import { formatValue, type Check } from "../inputs.ts";
 import type { ResourceName } from "../security/grant.ts";
 import { isSameObject, type WatchedObject } from "./feed-event.ts";
 
-/** The kinds of events of the request feed, of which a subscriber selects some. */
+/** The kinds of events of the request feed, the stream that the explorer shows live; a client
+ *  selects some of them. */
 export const feedKinds = ["refused", "lease", "message", "change", "read", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
 

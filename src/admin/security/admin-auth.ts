@@ -194,7 +194,7 @@ export interface AdminSecurity {
   readonly isMetricsLoginRequired: boolean;
   /** Value of `--adminToken`. */
   readonly token: string | undefined;
-  /** Token in the data folder's `admin.json`. */
+  /** The token in `admin.json` of the data folder, with which commands log in. */
   readonly localToken: string | undefined;
 }
 

@@ -5,7 +5,8 @@ import { subscriptionAction, type ActionNeed } from "../../protocol/roles/role.t
 import { serviceNames, type ServiceName } from "../../protocol/names.ts";
 import type { Permission } from "../../protocol/permission.ts";
 
-/** What a caller administers: the whole server or one account. A principal administers nothing: it
+/** What a caller of the admin API may do, by the way in which it has logged in: it administers the
+ *  whole server (admin token) or one account (account key). A principal administers nothing: it
  *  sees what its roles allow. */
 export type Grant =
   | { readonly kind: "server" }

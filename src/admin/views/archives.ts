@@ -5,7 +5,9 @@ import { findQueryError, oneOf, optional, textCheck } from "../inputs.ts";
 import { refusePage, type AdminRequest } from "../request.ts";
 import type { RawCall, RawRoute } from "../routes.ts";
 
-/** The path of both routes. Exports reveal everything, so the audit log has them, too. */
+/** The routes that export accounts to an archive and load one, for `etagere export` and `etagere
+ *  load`. This is the path of both; exports reveal everything, so the audit log records them,
+ *  too. */
 export const archivePath = "/admin/v1/archive";
 /** A header after the archive with the report of the export. */
 export const reportTrailer = "x-etagere-report";

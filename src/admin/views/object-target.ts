@@ -8,7 +8,8 @@ import { noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { formatValue, oneOf, optional, textCheck, type Checks } from "../inputs.ts";
 import type { AuthenticatedRequest } from "../request.ts";
 
-/** The object that a timeline or an event stream is about. */
+/** The blob, file, message queue or entity that a timeline, a recording or a stream of the request
+ *  feed is about. Query parameters name it; this file checks them by the rules of the service. */
 interface ObjectTarget {
   readonly service: ServiceName;
   readonly httpService: HttpService;

@@ -19,7 +19,9 @@ import { whatOf } from "./timeline.ts";
 import type { WaitFact } from "./waits.ts";
 import type { TimelineEntry } from "../api-types.ts";
 
-/** What a client held, from when to when; `to` is absent while it does. */
+/** The response of `/admin/v1/recording`: what happened in the last seconds, which the explorer
+ *  shows as a chart and saves to a file. A `HoldSpan` is what a client held, such as a lease, from
+ *  when to when; `to` is absent while it still does. */
 export interface HoldSpan extends Omit<Hold, "client" | "lease" | keyof Spanned>, Period {
   /** Absent if it is not known. */
   readonly client?: string | undefined;

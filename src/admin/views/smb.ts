@@ -20,7 +20,8 @@ const closeChecks = {
 };
 const path = "/admin/v1/smb";
 
-/** Lists SMB sessions and open files, closes handles and ends sessions. */
+/** The routes with which administrators see what SMB clients have open, close files that a client
+ *  has left open, and end sessions. */
 export const smbRoutes: readonly Route[] = [
   { method: "GET", path, access: "principal", query: pageChecks, answer: list },
   {

@@ -17,7 +17,8 @@ import type { NodeScope } from "../../file/resources.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
 import { pageChecks, answerPage, type Page } from "./pages.ts";
 
-/** The stored states of a blob, newest first and page by page: List Blobs has the oldest first. */
+/** The route that lists the stored states of a blob (versions, snapshots, soft-deleted ones) for
+ *  the explorer: newest first and page by page, because List Blobs has the oldest first. */
 export function stateRoute({ httpServices }: ViewContext): Route {
   const query = { ...objectChecks(httpServices), ...pageChecks };
   const path = "/admin/v1/states";

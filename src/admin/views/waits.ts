@@ -16,7 +16,9 @@ import { overlaps, type ByteSpan } from "../../file/locks/byte-ranges.ts";
 import type { LockState } from "../../file/locks/lock-state.ts";
 import { readRecords } from "./pages.ts";
 
-/** How long after a rejection a client counts as one that tries again. */
+/** Finds clients that wait for other clients, and those that wait for each other (deadlocks). Azure
+ *  leases have no queue: a client that was rejected because of a lease counts as waiting for this
+ *  long, because it probably tries again. */
 const leaseWaitTicks = 60n * ticksPerSecond;
 const waitsMax = 500;
 

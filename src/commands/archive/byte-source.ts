@@ -1,4 +1,5 @@
-/** Reads a given number of bytes at a time from a stream of chunks. */
+/** Reads a given number of bytes at a time from a stream of chunks, for the readers of archives:
+ *  the chunks of a file or request end anywhere. */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);

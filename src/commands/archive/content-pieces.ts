@@ -203,7 +203,8 @@ function isSameRange(one: Slice, other: Slice, { at, end }: Span): boolean {
   return source.offset + from === otherSource.offset + otherFrom;
 }
 
-/** `shift`: how much later the other slice is in its cipher stream at the same offset. */
+/** Whether the bytes of both slices are encrypted with the same part of the same key stream.
+ *  `shift` is how far the other slice is behind at the same offset of the content. */
 function isSameCipher({ source: { cipher } }: Slice, other: Slice, shift: number): boolean {
   const { cipher: otherCipher } = other.source;
   if (cipher === undefined || otherCipher === undefined) return cipher === otherCipher;

@@ -25,8 +25,8 @@ import { createHash } from "node:crypto";
 import type { Transaction } from "../../store/store.ts";
 import { UnpublishedData } from "../unpublished-data.ts";
 
-/** Carries out `etagere load`: an archive becomes visible in one transaction at its end. Random
- *  bytes that make the ids of each load new: */
+/** Carries out `etagere load`: the accounts of an archive become visible in one transaction at its
+ *  end. The salt, random bytes, makes the ids of each load new. */
 const saltBytes = 16;
 const idMax = 2n ** 64n - 1n;
 

@@ -18,7 +18,8 @@ interface Named {
   readonly name: string;
 }
 
-/** A container, queue or table whose contents are stored before its name exists. */
+/** A container, queue or table of an import, whose contents are stored before its name exists: all
+ *  names appear at once at the end. */
 type StagedResource = Named &
   (
     | { readonly kind: "container"; readonly record: ContainerRecord }

@@ -40,15 +40,17 @@ interface Writer {
   readonly span: SpanContext | undefined;
 }
 
-/** Objects whose last writers are known, and objects whose last lease actions are. */
+/** The most objects whose last writer is kept, and the most whose last lease action is. */
 const writersMax = 10_000;
-/** Changes that are not indexed yet. Beyond it the older half is dropped. */
+/** The most changes that are kept in a list until they are entered by object. Beyond it the older
+ *  half is dropped. */
 const pendingMax = 10_000;
 /** Longer values of the client are cut. */
 const textUnitsMax = 512;
 
-/** The last writers of objects. Changes are indexed when a rejected request is traced: the name of
- *  an object costs more than all the rest that an unsampled request needs. */
+/** The request that has last changed each object. Changes are collected in a list, and entered by
+ *  the name of their object only when a rejected request is traced: making a name costs more than
+ *  all else that a request costs that is not traced. */
 class LastWriters {
   readonly #changes = new RecentMap<Writer>(writersMax);
   readonly #leases = new RecentMap<Writer>(writersMax);

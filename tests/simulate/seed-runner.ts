@@ -6,7 +6,7 @@ import { historyText } from "../verify/history-file.ts";
 import type { Operation } from "../verify/history.ts";
 import { workloads, type Plan } from "./plan.ts";
 import { plantedBugs } from "./planted-bugs.ts";
-import { simulate } from "./simulation.ts";
+import { cpuSecondsSince, simulate } from "./simulation.ts";
 import type { SeedResult } from "./totals.ts";
 
 /** What a child process simulates. */
@@ -49,8 +49,7 @@ async function runJob({ plan, bug, histories }: Job): Promise<SeedResult> {
   try {
     const { counts, findings, history, ...rest } = await simulate(plan);
     if (histories !== undefined) storeHistory(histories, plan.seed, history, rest.problems);
-    const { user, system } = process.cpuUsage(before);
-    const cpuSeconds = (user + system) / 1e6;
+    const cpuSeconds = cpuSecondsSince(before);
     const summary = findings.map(
       ({ workload, operations, unknown, refused }) =>
         `${workload}: ${operations} calls, ${refused} refused, ${unknown} without a response`,

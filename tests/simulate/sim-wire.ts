@@ -50,10 +50,10 @@ export class SimWire {
     }
     const base = `http://127.0.0.1:${ports[request.service]}`;
     const { path, headers, body } = framed(request, base);
-    const head = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
     const { method } = request;
-    const start = `${method} ${path} HTTP/1.1\r\nHost: ${base.slice(7)}\r\n${head.join("")}\r\n`;
-    const answer = await channel.exchange(Buffer.from(start), Buffer.from(body), method === "HEAD");
+    let head = `${method} ${path} HTTP/1.1\r\nHost: ${base.slice(7)}\r\n`;
+    for (const name in headers) head += `${name}: ${String(headers[name])}\r\n`;
+    const answer = await channel.exchange(`${head}\r\n`, body, method === "HEAD");
     this.#idle.set(channel.name, channel);
     return answer;
   }
@@ -73,7 +73,11 @@ class Channel {
   readonly #network: Network;
   #connection: Connection | undefined;
   #waiting: Waiting | undefined;
-  #received: Buffer = Buffer.alloc(0);
+  /** Of the response that is arriving. */
+  #parts: Buffer[] = [];
+  #partsBytes = 0;
+  /** Fewer bytes are no whole response. */
+  #bytesNeeded = 0;
   #receivedAt = 0;
 
   private constructor(network: Network, name: string) {
@@ -98,7 +102,7 @@ class Channel {
     return this.#connection?.isOpen === true;
   }
 
-  exchange(head: Buffer, body: Buffer, isHead: boolean): Promise<Answer> {
+  exchange(head: string, body: string | Buffer, isHead: boolean): Promise<Answer> {
     const { scheduler } = this.#network.options;
     return new Promise((resolve, reject) => {
       this.#receivedAt = scheduler.now;
@@ -124,10 +128,11 @@ class Channel {
         },
       };
       const isSplit = body.length > 0 && scheduler.random.chance(0.3);
-      if (!isSplit) return this.#connection?.send(Buffer.concat([head, body]));
-      this.#connection?.send(head);
-      for (let from = 0; from < body.length; from += partBytes) {
-        this.#connection?.send(body.subarray(from, from + partBytes));
+      if (!isSplit) return this.#connection?.send(joined(head, body));
+      this.#connection?.send(Buffer.from(head));
+      const bytes = typeof body === "string" ? Buffer.from(body) : body;
+      for (let from = 0; from < bytes.length; from += partBytes) {
+        this.#connection?.send(bytes.subarray(from, from + partBytes));
       }
     });
   }
@@ -140,15 +145,29 @@ class Channel {
 
   #receive(bytes: Buffer): void {
     this.#receivedAt = this.#network.options.scheduler.now;
-    this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
+    this.#parts.push(bytes);
+    this.#partsBytes += bytes.length;
     const waiting = this.#waiting;
-    const parsed = waiting && parseAnswer(this.#received, waiting.isHead);
-    if (waiting === undefined || parsed === undefined) return;
-    this.#received = this.#received.subarray(parsed.bytes);
+    if (waiting === undefined || this.#partsBytes < this.#bytesNeeded) return;
+    const received = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts);
+    const parsed = parseAnswer(received, waiting.isHead);
+    const isWhole = typeof parsed !== "number";
+    const rest = isWhole ? received.subarray(parsed.bytes) : received;
+    this.#parts = rest.length === 0 ? [] : [rest];
+    this.#partsBytes = rest.length;
+    this.#bytesNeeded = isWhole ? 0 : parsed;
+    if (!isWhole) return;
     this.#waiting = undefined;
     if (parsed.answer.headers["connection"] === "close") this.#connection?.close();
     waiting.resolve(parsed.answer);
   }
+}
+
+/** The bytes of a request that is sent at once. */
+function joined(head: string, body: string | Buffer): Buffer {
+  return typeof body === "string"
+    ? Buffer.from(head + body)
+    : Buffer.concat([Buffer.from(head), body]);
 }
 
 interface Parsed {
@@ -156,10 +175,10 @@ interface Parsed {
   readonly bytes: number;
 }
 
-/** Undefined while the response is incomplete. */
-function parseAnswer(received: Buffer, isHead: boolean): Parsed | undefined {
+/** The number of bytes that a whole response has at least, while it is incomplete. */
+function parseAnswer(received: Buffer, isHead: boolean): Parsed | number {
   const end = received.indexOf("\r\n\r\n");
-  if (end < 0) return undefined;
+  if (end < 0) return received.length + 1;
   const [first = "", ...lines] = received.toString("latin1", 0, end).split("\r\n");
   const status = Number(first.split(" ")[1]);
   const headers: Record<string, string> = {};
@@ -169,33 +188,54 @@ function parseAnswer(received: Buffer, isHead: boolean): Parsed | undefined {
   }
   const from = end + 4;
   if (isHead || status === 204 || status === 304) {
-    const bytes = Buffer.alloc(0);
-    return { answer: { status, headers, text: "", bytes }, bytes: from };
+    return { answer: new ReceivedAnswer(status, headers, Buffer.alloc(0)), bytes: from };
   }
   const body =
     headers["transfer-encoding"] === "chunked"
       ? chunkedBody(received, from)
       : plainBody(received, from, Number(headers["content-length"] ?? 0));
-  if (body === undefined) return undefined;
-  const { bytes, end: bytesTo } = body;
-  return { answer: { status, headers, text: bytes.toString(), bytes }, bytes: bytesTo };
+  if (typeof body === "number") return body;
+  return { answer: new ReceivedAnswer(status, headers, body.bytes), bytes: body.end };
 }
 
-function plainBody(received: Buffer, from: number, length: number) {
+/** A response whose text is made if it is asked for. */
+class ReceivedAnswer implements Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer) {
+    this.status = status;
+    this.headers = headers;
+    this.bytes = bytes;
+  }
+
+  get text(): string {
+    return this.bytes.toString();
+  }
+}
+
+interface Body {
+  readonly bytes: Buffer;
+  readonly end: number;
+}
+
+function plainBody(received: Buffer, from: number, length: number): Body | number {
   const end = from + length;
-  return received.length < end ? undefined : { bytes: received.subarray(from, end), end };
+  return received.length < end ? end : { bytes: received.subarray(from, end), end };
 }
 
-function chunkedBody(received: Buffer, from: number) {
+function chunkedBody(received: Buffer, from: number): Body | number {
   const chunks: Buffer[] = [];
   for (let at = from; ;) {
     const lineEnd = received.indexOf("\r\n", at);
-    if (lineEnd < 0) return undefined;
+    if (lineEnd < 0) return received.length + 1;
     const length = Number.parseInt(received.toString("latin1", at, lineEnd), 16);
     const start = lineEnd + 2;
-    if (received.length < start + length + 2) return undefined;
-    if (length === 0) return { bytes: Buffer.concat(chunks), end: start + 2 };
-    chunks.push(received.subarray(start, start + length));
-    at = start + length + 2;
+    const end = start + length + 2;
+    if (received.length < end) return end;
+    if (length === 0) return { bytes: Buffer.concat(chunks), end };
+    chunks.push(received.subarray(start, end - 2));
+    at = end;
   }
 }

@@ -31,6 +31,8 @@ export interface Outcome {
   readonly hash: string;
   readonly operations: number;
   readonly seconds: number;
+  /** CPU time in which idle servers simulated `quietSeconds`; absent if the run ended before. */
+  readonly idleCpuSeconds?: number;
   readonly events: number;
   readonly messages: number;
   readonly counts: FaultCounts;
@@ -42,7 +44,7 @@ export interface Outcome {
 const epochSeconds = 4;
 /** How long everything works before the final reads: leases, visibility timeouts and background
  *  tasks end. */
-const quietSeconds = 70;
+export const quietSeconds = 70;
 /** How much longer the clients of a workload without a success go on. */
 const secondsMoreMax = 120;
 const stepsWithoutFaultsMax = 100;
@@ -70,11 +72,14 @@ class Simulation {
   readonly #cluster: Cluster;
   readonly #workloads: readonly Workload[];
   readonly #history: HistoryEvent[] = [];
+  /** The keys that clients have used, of each workload. */
+  readonly #keys = new Map<string, Set<string>>();
   readonly #problems: string[] = [];
   /** Workloads of which a client had a successful call. */
   readonly #succeeded = new Set<string>();
   /** Calls that were sent. */
   #calls = 0;
+  #idleCpuSeconds: number | undefined;
 
   constructor(plan: Plan) {
     this.#plan = plan;
@@ -132,6 +137,7 @@ class Simulation {
       hash: this.#network.digest(),
       operations: operations.length,
       seconds: this.#scheduler.now / microsecondsPerSecond,
+      ...(this.#idleCpuSeconds === undefined ? {} : { idleCpuSeconds: this.#idleCpuSeconds }),
       events: this.#scheduler.events,
       messages: this.#network.messages,
       counts: this.#counts,
@@ -153,8 +159,12 @@ class Simulation {
     await this.#runIdleWorkloads();
     // All clients have gone; the final reads come from new ones.
     this.#network.cutSome(1);
+    const before = process.cpuUsage();
     await scheduler.sleep(quietSeconds * microsecondsPerSecond);
-    for (const workload of this.#workloads) await workload.finish(own, this.#keysOf(workload));
+    this.#idleCpuSeconds = cpuSecondsSince(before);
+    for (const workload of this.#workloads) {
+      await workload.finish(own, [...(this.#keys.get(workload.name) ?? [])]);
+    }
     await scheduler.sleep(settleSeconds * microsecondsPerSecond);
     await this.#awaitSweep();
     await this.#cluster.stopAll();
@@ -229,7 +239,7 @@ class Simulation {
     const epochMicroseconds = epochSeconds * microsecondsPerSecond;
     let uniques = 0;
     const record = (event: HistoryEvent): void => {
-      if (event.event === "call") this.#calls += 1;
+      if (event.event === "call") this.#noteCall(event);
       if (event.event === "never") this.#calls -= 1;
       if (event.event === "return" && workload !== undefined && isSuccess(event.output)) {
         this.#succeeded.add(workload.name);
@@ -253,11 +263,10 @@ class Simulation {
     };
   }
 
-  #keysOf({ name }: Workload): readonly string[] {
-    const calls = this.#history.flatMap((event) =>
-      event.event === "call" && event.workload === name ? [event.key] : [],
-    );
-    return [...new Set(calls)];
+  #noteCall({ workload, key }: { readonly workload: string; readonly key: string }): void {
+    this.#calls += 1;
+    const keys = this.#keys.get(workload) ?? new Set();
+    this.#keys.set(workload, keys.add(key));
   }
 
   async #checkData(): Promise<void> {
@@ -294,6 +303,11 @@ function repeatingReads(wire: Sender): Sender {
       }
     },
   };
+}
+
+export function cpuSecondsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
 }
 
 function isSuccess(output: object): boolean {

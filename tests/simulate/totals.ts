@@ -1,4 +1,5 @@
 import type { SiteName } from "./plan.ts";
+import { quietSeconds } from "./simulation.ts";
 
 /** The result of one seed, as a line of the record. */
 export interface SeedResult {
@@ -8,6 +9,7 @@ export interface SeedResult {
   readonly hash: string;
   readonly operations: number;
   readonly seconds: number;
+  readonly idleCpuSeconds?: number;
   readonly events: number;
   readonly messages: number;
   readonly counts: readonly (readonly [string, number])[];
@@ -40,6 +42,8 @@ export class Totals {
   #nodeOperations = 0;
   #nodeSeconds = 0;
   #cpuSeconds = 0;
+  #idleSeconds = 0;
+  #idleCpuSeconds = 0;
 
   constructor(wanted: number) {
     this.wanted = wanted;
@@ -49,7 +53,8 @@ export class Totals {
     return this.#seeds.has(seed);
   }
 
-  add({ seed, site, problems, operations, seconds, cpuSeconds, counts }: SeedResult): void {
+  add(result: SeedResult): void {
+    const { seed, site, problems, operations, seconds, cpuSeconds, counts } = result;
     if (this.#seeds.has(seed)) return;
     this.#seeds.add(seed);
     if (problems.length > 0) this.failed.push(seed);
@@ -60,6 +65,10 @@ export class Totals {
       this.#nodeSeconds += seconds;
     }
     this.#cpuSeconds += cpuSeconds;
+    if (result.idleCpuSeconds !== undefined) {
+      this.#idleSeconds += quietSeconds;
+      this.#idleCpuSeconds += result.idleCpuSeconds;
+    }
     for (const [name, times] of counts) {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + times);
     }
@@ -74,6 +83,7 @@ export class Totals {
     const hours = (this.#seconds / 3600).toFixed(1);
     const nodeHours = (this.#nodeSeconds / 3600).toFixed(1);
     const perSecond = Math.round(this.#operations / this.#cpuSeconds);
+    const idleSpeed = Math.round(this.#idleSeconds / this.#idleCpuSeconds);
     const faults = [...this.#counts]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([name, times]) => `  ${name}: ${times}`);
@@ -81,6 +91,7 @@ export class Totals {
       this.progress(),
       `${hours} simulated hours, ${perSecond} operations per second of CPU time`,
       `on several nodes: ${this.#nodeOperations} operations, ${nodeHours} simulated hours`,
+      `idle servers: ${idleSpeed} simulated seconds per second of CPU time`,
       "faults:",
       ...faults,
       this.failed.length === 0 ? "no violation" : `${this.failed.length} seeds fail`,

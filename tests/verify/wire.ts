@@ -39,7 +39,7 @@ export interface Sent {
   /** Below the account, with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   /** The path of the rename source, on the same server. */
   readonly renameSource?: string;
 }

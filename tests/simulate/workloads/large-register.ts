@@ -27,12 +27,12 @@ const register = registerWorkload({
 
 async function perform({ wire }: Setting, key: string, input: RegisterInput) {
   const answer = await wire.send(requestOf(`${container}/${key}`, input));
-  const { status, text } = answer;
+  const { status, bytes } = answer;
   const etag = headerOf(answer, "etag");
   return {
     status,
     ...(etag === "" ? {} : { etag }),
-    ...(input.action === "read" && status === 200 ? { value: valueIn(text) } : {}),
+    ...(input.action === "read" && status === 200 ? { value: valueIn(bytes) } : {}),
   };
 }
 
@@ -86,16 +86,16 @@ function conditionOf(input: RegisterInput): Readonly<Record<string, string>> {
 }
 
 /** Each line names the value and its place, so that a mixture of two values is detected. */
-function bodyOf(value: string): string {
+function bodyOf(value: string): Buffer {
   const lines = lengths[Number(value.at(-1)) % lengths.length] ?? 0;
   const bytes = Buffer.alloc(lines * lineCharacters, emptyLine);
   for (let index = 0; index < lines; index += 1) {
     bytes.write(`${value}:${index}`, index * lineCharacters, "latin1");
   }
-  return bytes.toString("latin1");
+  return bytes;
 }
 
-function valueIn(text: string): string {
-  const value = text.slice(0, text.indexOf(":"));
-  return text === bodyOf(value) ? value : `torn ${text.length} bytes of ${value}`;
+function valueIn(bytes: Buffer): string {
+  const value = bytes.toString("latin1", 0, Math.max(0, bytes.indexOf(":")));
+  return bytes.equals(bodyOf(value)) ? value : `torn ${bytes.length} bytes of ${value}`;
 }

@@ -220,6 +220,7 @@ export function smbListener(world: SmbEnvironment): SmbListener {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       for (const connection of connections) connection.end();
       state.handleCloser.stop();
+      state.changeDispatcher.stop();
       await closed;
       await state.backgroundWork.awaitAll();
       await state.durableHandles.closeAll();

@@ -125,16 +125,19 @@ export class Cluster {
       case "power loss":
         return this.#atMoment(random.pick(momentNames), () => this.#losePower());
       case "pause":
-        if (slot.process !== undefined) {
-          const length = random.pick([100, 3_000, 40_000]) * 1000;
-          slot.process.pausedUntil = scheduler.now + length;
-        }
-        return;
+        return this.#atMoment(random.pick(momentNames), () => this.#pause(slot));
       case "lost connections":
         return network.cutSome(random.pick([0.2, 1]));
       default:
         return site.happen(name);
     }
+  }
+
+  #pause({ process }: Slot): void {
+    if (process === undefined) return;
+    const { scheduler, site } = this.#options;
+    const seconds = scheduler.random.pick(site.pauseSeconds);
+    process.pausedUntil = scheduler.now + seconds * microsecondsPerSecond;
   }
 
   /** Mostly at a step of a server, for which it waits a while. */

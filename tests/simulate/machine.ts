@@ -17,6 +17,7 @@ import { openServer, type Site, type SiteOptions, type StoredData } from "./site
 
 /** A machine with a data folder, and the server processes on it. */
 export class Machine implements Site {
+  readonly pauseSeconds = [0.1, 3, 40];
   readonly #disk: SimDisk;
   readonly #options: SiteOptions;
   readonly #store = new StoreFile();

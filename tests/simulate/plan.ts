@@ -6,6 +6,9 @@ import { largeRegister } from "./workloads/large-register.ts";
 import { keptVersions } from "./workloads/kept-versions.ts";
 import { quota } from "./workloads/quota.ts";
 import { smbFiles } from "./workloads/smb-files.ts";
+import { replacedContents } from "./workloads/replaced-contents.ts";
+import { smbDirectories } from "./workloads/smb-directories.ts";
+import { smbReadLeases } from "./workloads/smb-read-leases.ts";
 import { softDelete } from "./workloads/soft-delete.ts";
 import type { FaultRates, Latencies } from "./faults.ts";
 
@@ -47,8 +50,11 @@ export const ownWorkloads: readonly Workload[] = [
   blockRegister,
   copyRegister,
   largeRegister,
+  replacedContents,
   keptVersions,
   smbFiles,
+  smbReadLeases,
+  smbDirectories,
   softDelete,
   quota,
 ];

@@ -4,6 +4,7 @@ import { Syncer } from "../../src/content/extents/extent-writer.ts";
 import { PinTracker } from "../../src/content/reclaim/pins.ts";
 import { getMessages } from "../../src/queue/message/messages.ts";
 import type { EngineBatch, EngineWrite } from "../../src/store/engine.ts";
+import { BreakNotifier } from "../../src/smb/files/break-notifier.ts";
 import { Attempt } from "../../src/store/attempt.ts";
 import { TransactionalStore } from "../../src/store/transactional-store.ts";
 import { updateEntity } from "../../src/table/entity/change-entity.ts";
@@ -158,6 +159,20 @@ export const plantedBugs: readonly PlantedBug[] = [
       const isDue = sometimes(10);
       return changeDecision(getMessages, (decision) =>
         isDue() ? { ...decision, effects: [] } : decision,
+      );
+    },
+  },
+  {
+    bug: "an SMB client is not notified that its lease is broken",
+    plant: () => {
+      const isDue = sometimes(2);
+      return wrapMethod(
+        BreakNotifier.prototype,
+        "add",
+        (original) =>
+          function add(this: unknown, ...given: never[]) {
+            if (!isDue()) original.apply(this, given);
+          },
       );
     },
   },

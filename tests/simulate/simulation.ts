@@ -7,7 +7,7 @@ import {
   type Operation,
 } from "../verify/history.ts";
 import { randomFrom } from "../verify/random.ts";
-import { Recorder } from "../verify/recorder.ts";
+import { NeverSent, Recorder } from "../verify/recorder.ts";
 import { undecided } from "../verify/explain.ts";
 import { judge, type Finding } from "../verify/verdict.ts";
 import type { Sender, Setting, Workload } from "../verify/workload.ts";
@@ -286,19 +286,24 @@ class Simulation {
   }
 }
 
-/** More than 2 s of refused connections: a node may be restarted because it was fenced. */
-const readTriesMax = 100;
+const readTriesMax = 3;
+/** A node may learn only now that others have fenced it; it is down until it has started again. */
+const unsentTriesMax = 1_000;
 
 /** A server closes idle connections, which a request may meet, as with every HTTP client. Without
  *  the final reads nothing is known. */
 function repeatingReads(wire: Sender): Sender {
   return {
     async send(request) {
+      let reads = 0;
       for (let tries = 1; ; tries += 1) {
         try {
           return await wire.send(request);
         } catch (error) {
-          if (request.method !== "GET" || tries === readTriesMax) throw error;
+          const isUnsent = error instanceof NeverSent;
+          if (!isUnsent) reads += 1;
+          const mayRepeat = isUnsent || (request.method === "GET" && reads < readTriesMax);
+          if (!mayRepeat || tries === unsentTriesMax) throw error;
         }
       }
     },

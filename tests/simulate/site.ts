@@ -29,6 +29,8 @@ export interface SiteOptions {
 /** Where server processes run, and where their data is: one machine with a data folder, or nodes
  *  on a database and a bucket. */
 export interface Site {
+  /** How long processes are paused. */
+  readonly pauseSeconds: readonly number[];
   newProcess(): SimProcess;
   /** Starts a server process. Resolves when it serves; rejects if it refuses to. */
   serve(process: SimProcess): Promise<RunningServer>;

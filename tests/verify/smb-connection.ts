@@ -1,4 +1,5 @@
 import { WireClient, type Answered, type Handle } from "../smb-wire/wire-client.ts";
+import { grantedState } from "../smb-wire/lease-messages.ts";
 import {
   Access,
   closeBody,
@@ -6,13 +7,15 @@ import {
   handleOf,
   lockBody,
   oplockOf,
+  readBody,
   setInfoBody,
   shareAll,
   writeBody,
 } from "../smb-wire/wire-messages.ts";
+import { Writer } from "../../src/smb/wire/writer.ts";
 import { NeverSent } from "./recorder.ts";
 
-const command = { create: 5, close: 6, write: 9, lock: 10, setInfo: 17 } as const;
+const command = { create: 5, close: 6, read: 8, write: 9, lock: 10, echo: 13, setInfo: 17 };
 const dispositionClass = 13;
 const openExisting = 1;
 const lockAtOnce = 0x12;
@@ -20,11 +23,15 @@ const answerMillisecondsMax = 10_000;
 
 /** Statuses with a known meaning; any other leaves the outcome unknown. */
 const refusals: ReadonlyMap<number, { readonly status: number; readonly code: string }> = new Map([
+  [0xc000_0022, { status: 409, code: "AccessDenied" }],
   [0xc000_0034, { status: 404, code: "ResourceNotFound" }],
+  [0xc000_0035, { status: 409, code: "ResourceAlreadyExists" }],
+  [0xc000_003a, { status: 404, code: "ParentNotFound" }],
   [0xc000_0043, { status: 409, code: "SharingViolation" }],
   [0xc000_0054, { status: 409, code: "FileLockConflict" }],
   [0xc000_0055, { status: 409, code: "FileLockConflict" }],
   [0xc000_0056, { status: 409, code: "DeletePending" }],
+  [0xc000_0101, { status: 409, code: "DirectoryNotEmpty" }],
   [0xc000_0128, { status: 409, code: "FileClosed" }],
 ]);
 
@@ -34,6 +41,8 @@ export interface SmbAnswer {
   readonly handle?: Handle;
   /** Of an open. */
   readonly oplock?: number;
+  /** The state of the SMB lease that an open was granted, 0 for none. */
+  readonly lease?: number;
 }
 
 /** How SMB clients reach a server. */
@@ -61,9 +70,18 @@ export class SmbConnection {
     void this.#notice(client);
   }
 
-  /** Rejects with NeverSent: without a connection nothing was requested. */
-  static async open(transport: SmbTransport, share: string): Promise<SmbConnection> {
-    const ready = async (): Promise<WireClient> => (await transport.connect()).enter(share);
+  /** Rejects with NeverSent: without a connection nothing was requested. The leases of a client
+   *  belong to its GUID. */
+  static async open(
+    transport: SmbTransport,
+    share: string,
+    clientGuid?: Buffer,
+  ): Promise<SmbConnection> {
+    const ready = async (): Promise<WireClient> => {
+      const client = await transport.connect();
+      if (clientGuid !== undefined) client.clientGuid = clientGuid;
+      return client.enter(share);
+    };
     try {
       return new SmbConnection(await transport.inTime(ready()), transport);
     } catch {
@@ -96,6 +114,25 @@ export class SmbConnection {
     return this.#ask(command.write, writeBody(handle, text));
   }
 
+  /** The bytes from the start of a file; without a value if it is refused. */
+  async read(handle: Handle, length: number): Promise<SmbAnswer & { readonly value?: string }> {
+    let text = "";
+    const answer = await this.#ask(command.read, readBody(handle, length), ({ message }) => {
+      text = message.toString("utf8", 80, 80 + message.readUInt32LE(68));
+    });
+    return answer.status === 200 ? { ...answer, value: text } : answer;
+  }
+
+  /** Shows that the connection and the server work. */
+  echo(): Promise<SmbAnswer> {
+    return this.#ask(command.echo, new Writer().u16(4).u16(0).finish());
+  }
+
+  /** Sends a request that has no method of its own. */
+  request(kind: number, body: Buffer): Promise<SmbAnswer> {
+    return this.#ask(kind, body);
+  }
+
   mark(handle: Handle, isPending: boolean): Promise<SmbAnswer> {
     const data = Buffer.from([isPending ? 1 : 0]);
     return this.#ask(command.setInfo, setInfoBody(handle, dispositionClass, data));
@@ -116,7 +153,11 @@ export class SmbConnection {
     return this.#ask(command.create, body);
   }
 
-  async #ask(kind: number, body: Buffer): Promise<SmbAnswer> {
+  async #ask(
+    kind: number,
+    body: Buffer,
+    take: (answer: Answered) => void = () => {},
+  ): Promise<SmbAnswer> {
     const lost = this.client.closed.then((): Answered => {
       throw new Error("the connection was lost");
     });
@@ -128,8 +169,10 @@ export class SmbConnection {
       throw error;
     }
     if (answer.status === 0) {
+      take(answer);
       if (kind !== command.create) return { status: 200 };
-      return { status: 200, handle: handleOf(answer), oplock: oplockOf(answer) };
+      const [oplock, lease] = [oplockOf(answer), grantedState(answer)];
+      return { status: 200, handle: handleOf(answer), oplock, lease };
     }
     const refusal = refusals.get(answer.status);
     if (refusal !== undefined) return refusal;

@@ -17,14 +17,22 @@ import {
   type ReportedChange,
 } from "./directory-watch.ts";
 import { notices, type NodeAspect } from "../../file/notices.ts";
+import { isTemporary } from "../../store/store.ts";
 
 /** Reports changes of files to the CHANGE_NOTIFY requests of SMB clients. Operations of SMB clients
  *  of this process publish their changes here. Changes made through REST or by other processes
  *  arrive as stored notices (`file/notices.ts`). */
 
+/** Repeats work while the store is unavailable; undefined when it is no longer wanted. */
+type Insist = <T>(isWanted: () => boolean, work: () => Promise<T>) => Promise<T | undefined>;
 type Publish = (share: bigint, changes: readonly FileChange[]) => void;
 
+/** Pause before a failed access of the store is tried again. */
+const retryMilliseconds = 500;
+
 interface ShareSubscription {
+  /** Whether this process has watches of the share. */
+  isWanted: boolean;
   /** The last subscribing or unsubscribing of the share; the next one starts after it. */
   queued: Promise<void>;
   unwatch: () => void;
@@ -35,11 +43,13 @@ interface ShareSubscription {
 /** Reads the stored notices about the shares that clients of this process watch. */
 class RemoteChanges {
   readonly #server: SmbServerState;
+  readonly #insist: Insist;
   readonly #publish: Publish;
   readonly #shares = new Map<bigint, ShareSubscription>();
 
-  constructor(server: SmbServerState, publish: Publish) {
+  constructor(server: SmbServerState, insist: Insist, publish: Publish) {
     this.#server = server;
+    this.#insist = insist;
     this.#publish = publish;
   }
 
@@ -48,14 +58,17 @@ class RemoteChanges {
     const { owner } = this.#server;
     const known = this.#shares.get(share);
     const subscription: ShareSubscription = known ?? {
+      isWanted: true,
       queued: Promise.resolve(),
       unwatch: () => {},
       isReading: false,
       hasMore: false,
     };
     this.#shares.set(share, subscription);
+    subscription.isWanted = true;
     this.#enqueue(subscription, async () => {
-      await watchShare(runtime, share, owner);
+      const isWanted = (): boolean => subscription.isWanted;
+      await this.#insist(isWanted, () => watchShare(runtime, share, owner));
       const prefix = notices.prefix([share, owner]);
       subscription.unwatch = runtime.store.watch(prefix, () => this.#read(share, subscription));
     });
@@ -65,9 +78,12 @@ class RemoteChanges {
     const subscription = this.#shares.get(share);
     if (subscription === undefined) return;
     const { runtime } = this.#server.world;
+    subscription.isWanted = false;
     this.#enqueue(subscription, async () => {
       subscription.unwatch();
-      await unwatchShare(runtime, share, this.#server.owner);
+      // Otherwise other processes would store notices that no process reads.
+      const isUnwanted = (): boolean => !subscription.isWanted;
+      await this.#insist(isUnwanted, () => unwatchShare(runtime, share, this.#server.owner));
     });
   }
 
@@ -92,7 +108,9 @@ class RemoteChanges {
         // Each call returns the oldest notices and deletes them.
         while (subscription.hasMore) {
           subscription.hasMore = false;
-          const received = await readNotices(runtime, share, this.#server.owner);
+          const isWanted = (): boolean => subscription.isWanted;
+          const read = () => readNotices(runtime, share, this.#server.owner);
+          const received = (await this.#insist(isWanted, read)) ?? [];
           if (received.length > 0) subscription.hasMore = true;
           this.#publish(share, changesOf(received));
         }
@@ -177,10 +195,20 @@ export class ChangeDispatcher {
   readonly #server: SmbServerState;
   readonly #shares = new Map<bigint, WatchedShare>();
   readonly #remote: RemoteChanges;
+  #isStopped = false;
 
   constructor(server: SmbServerState) {
     this.#server = server;
-    this.#remote = new RemoteChanges(server, (share, found) => this.publish(share, found));
+    this.#remote = new RemoteChanges(
+      server,
+      (isWanted, work) => this.#insist(isWanted, work),
+      (share, found) => this.publish(share, found),
+    );
+  }
+
+  /** Nothing is tried again: the server ends, and its watches with it. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   subscribe(share: bigint, watch: DirectoryWatch): () => void {
@@ -219,6 +247,23 @@ export class ChangeDispatcher {
     }
   }
 
+  /** A client waits for changes without repeating its request: one that is not reported because the
+   *  store was unavailable would be missed. */
+  async #insist<T>(isWanted: () => boolean, work: () => Promise<T>): Promise<T | undefined> {
+    const { log, clock } = this.#server.world;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        if (!isWanted() || this.#isStopped) return undefined;
+        const then = `retrying in ${retryMilliseconds} ms`;
+        log.warn({ err: error }, `change notification failed; ${then}`);
+        await new Promise<void>((resolve) => void clock.after(retryMilliseconds, resolve));
+      }
+    }
+  }
+
   async #dispatchAll(share: bigint, watched: WatchedShare): Promise<void> {
     try {
       while (watched.backlog.length > 0) {
@@ -239,11 +284,13 @@ export class ChangeDispatcher {
   async #dispatchSome(share: bigint, { watches, backlog }: WatchedShare): Promise<void> {
     const { runtime, clock } = this.#server.world;
     const entries = backlog.splice(0, lookupsMax);
-    const trails = await Promise.all(
-      entries.map((changes) =>
-        Promise.all(changes.map(({ parent }) => ancestorsOf(runtime, share, parent))),
-      ),
-    );
+    const lookUp = () =>
+      Promise.all(
+        entries.map((changes) =>
+          Promise.all(changes.map(({ parent }) => ancestorsOf(runtime, share, parent))),
+        ),
+      );
+    const trails = (await this.#insist(() => watches.size > 0, lookUp)) ?? [];
     for (const [at, changes] of entries.entries()) {
       await eachInPortions(clock, watches, (watch) => report(watch, changes, trails[at] ?? []));
     }

@@ -25,7 +25,7 @@ storeConformance("the postgres store on the model of its database", async (optio
     flushMicroseconds: [10, 100],
     networkMicroseconds: [10, 100],
   } as const;
-  const database = new SimDatabase({ scheduler, ...latencies });
+  const database = new SimDatabase({ scheduler, conditions, ...latencies });
   const connect = simConnections({
     database,
     process,

@@ -33,6 +33,8 @@ const bootedSecondsMax = 100_000;
 
 /** Server nodes of equal rank, each on a machine of its own, on one database and one bucket. */
 export class Nodes implements Site {
+  /** In the longest one the others fence the node, and remove what it has left. */
+  readonly pauseSeconds = [0.1, 3, 40, 90];
   readonly #options: SiteOptions;
   readonly #database: SimDatabase;
   readonly #bucket: SimBucket;

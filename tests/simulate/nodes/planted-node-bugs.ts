@@ -57,6 +57,11 @@ export const plantedNodeBugs: readonly PlantedBug[] = [
     site: "nodes",
     plant: () => replace(batchRules, { isRepeated: () => false }),
   },
+  {
+    bug: "a node that was fenced can commit",
+    site: "nodes",
+    plant: () => replace(batchRules, { isFenced: () => false }),
+  },
   { bug: "nodes read from a standby that is behind", site: "nodes", plant: readsFromStandby },
   {
     bug: "the position of a subscription is not advanced with its delivery",

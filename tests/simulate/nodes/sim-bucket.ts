@@ -101,6 +101,7 @@ export class SimBucket {
     if (key === "") return this.#list(searchParams);
     if (method === "PUT") {
       this.#objects.set(key, Buffer.from(body ?? []));
+      this.#options.conditions.moments.reach("write of content");
       return { status: 200, body: Buffer.alloc(0) };
     }
     if (method === "DELETE") {

@@ -1,3 +1,4 @@
+import type { Conditions } from "../faults.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { microsecondsPerSecond, ticksAt } from "../sim-process.ts";
 import { treeScan } from "../../../src/store/tree.ts";
@@ -69,6 +70,7 @@ class Schema {
 
 interface DatabaseOptions {
   readonly scheduler: Scheduler;
+  readonly conditions: Pick<Conditions, "moments">;
   readonly statementMicroseconds: readonly [number, number];
   readonly flushMicroseconds: readonly [number, number];
 }
@@ -321,12 +323,14 @@ export class SimDatabase {
       if (server !== this.#server) return;
       schema.flushing = undefined;
       schema.tables = tables;
+      if (!isEmpty) this.#options.conditions.moments.reach("commit applied");
       if (!isEmpty) this.#notify(schema, `${tables.sequence} ${by}`);
       this.#unlock(session);
       then();
     };
     if (isEmpty) return complete();
     schema.flushing = tables;
+    this.#options.conditions.moments.reach("commit begun");
     const { scheduler, flushMicroseconds } = this.#options;
     scheduler.schedule(this.#time(flushMicroseconds), complete);
   }

@@ -68,6 +68,7 @@ interface Write {
 export const batchRules = {
   /** Whether the last batch of the node is sent again. */
   isRepeated: (last: number, number: number): boolean => last === number,
+  isFenced: ({ fenced }: Tables, node: string): boolean => fenced.has(node),
 };
 
 /** What the function `commit_batch` of the schema does: the next tables, which are the same object
@@ -86,7 +87,7 @@ export function commitBatch(
   if (earlier !== undefined && earlier.number > number) {
     throw databaseError(outOfOrderCode, "a later batch was committed");
   }
-  if (tables.fenced.has(node)) {
+  if (batchRules.isFenced(tables, node)) {
     throw databaseError(fencedCode, "the other nodes have given this one up");
   }
   const lost = lostIn(tables, values);

@@ -33,7 +33,14 @@ export const kinds = {
   locked: "k",
   /** A batch oplock on a shared open: others wait until it is broken, or for its time-out. */
   cached: "c",
+  /** The same with an SMB lease for reads and writes. */
+  leased: "w",
+  /** The same with an SMB lease that also caches the handle, which is durable. */
+  leasedHandle: "h",
 } as const;
+
+/** Kinds for which others wait; the remaining ones refuse others at once. */
+const waitedFor: readonly string[] = [kinds.cached, kinds.leased, kinds.leasedHandle];
 
 interface FileState {
   readonly exists: boolean;
@@ -89,7 +96,7 @@ const nothing: FileState = { exists: false, holder: "", value: "" };
 
 function modelOf(key: string): Model<SmbFileInput, SmbFileOutput> {
   const conflict = key.startsWith(kinds.locked) ? "FileLockConflict" : "SharingViolation";
-  const isWaiting = key.startsWith(kinds.cached);
+  const isWaiting = waitedFor.includes(key.charAt(0));
   return {
     initial: JSON.stringify(nothing),
     step(text, input, output) {

@@ -1,6 +1,13 @@
-import { ContextName, encodeContexts } from "../../../src/smb/wire/create.ts";
+import { ContextName, encodeContexts, type CreateContext } from "../../../src/smb/wire/create.ts";
 import { Writer } from "../../../src/smb/wire/writer.ts";
-import type { Handle } from "../../smb-wire/wire-client.ts";
+import {
+  acknowledgeLease,
+  byLease,
+  leaseBits,
+  leaseBreakIn,
+  leaseContext,
+} from "../../smb-wire/lease-messages.ts";
+import type { Answered, Handle } from "../../smb-wire/wire-client.ts";
 import { acknowledgeOplock, createBody, shareAll } from "../../smb-wire/wire-messages.ts";
 import { SmbConnection, type SmbAnswer } from "../../verify/smb-connection.ts";
 import { headerOf, type Sent } from "../../verify/wire.ts";
@@ -13,19 +20,21 @@ const fileBytes = 48;
 const filesEach = 2;
 const batch = 9;
 const openExisting = 1;
-/** Where a break notification has its handle. */
+const guidBytes = 16;
+/** Where the notification of an oplock break has its handle. */
 const noticeHandleOffset = 72;
 
 /** A handle that has the file, as far as its client knows. */
 interface Held {
   readonly key: string;
+  /** Also gives its lease a key of its own. */
   readonly name: string;
   readonly handle: Handle;
   readonly connection: SmbConnection;
 }
 
 /** SMB clients that open files exclusively with durable handles, lock them or cache them with
- *  oplocks, lose connections and return, with REST clients. */
+ *  oplocks and leases, lose connections and return, with REST clients. */
 export const smbFiles: Workload = {
   name,
   service: "file",
@@ -47,6 +56,8 @@ export const smbFiles: Workload = {
 
 class SmbFileClient {
   readonly #setting: Setting;
+  /** Leases and durable handles with leases belong to it. */
+  #guid: Buffer | undefined;
   #connection: SmbConnection | undefined;
   #held: Held | undefined;
   /** Its connection was lost, and its handle was durable. */
@@ -79,7 +90,8 @@ class SmbFileClient {
     if (this.#connection?.isLost === false) return this.#connection;
     const { smb } = this.#setting;
     if (smb === undefined) throw new Error("this workload runs in simulations only");
-    const connection = await SmbConnection.open(smb, share);
+    this.#guid ??= Buffer.from(this.#setting.unique().padEnd(guidBytes).slice(0, guidBytes));
+    const connection = await SmbConnection.open(smb, share, this.#guid);
     this.#connection = connection;
     void this.#acknowledgeBreaks(connection);
     return connection;
@@ -95,13 +107,9 @@ class SmbFileClient {
     }
     const run = async (): Promise<SmbAnswer> => {
       if (opened?.handle !== undefined) return connection.lock(opened.handle, fileBytes);
-      const isAlone = key.startsWith(kinds.alone);
-      opened = await connection.create(openBody(key, isAlone));
+      opened = await connection.create(openBody(key, own));
       // Another open was there: this one caches nothing and excludes no other.
-      if (!isAlone && opened.handle !== undefined && opened.oplock !== batch) {
-        return { status: 503 };
-      }
-      return opened;
+      return opened.handle === undefined || excludes(key, opened) ? opened : { status: 503 };
     };
     const output = await this.#record(key, { action: "take", handle: own }, run);
     const handle = opened?.handle;
@@ -132,7 +140,7 @@ class SmbFileClient {
 
   #lose(held: Held): void {
     this.#held = undefined;
-    this.#lost = held.key.startsWith(kinds.alone) ? held : undefined;
+    this.#lost = durable.has(held.key.charAt(0)) ? held : undefined;
   }
 
   async #resume(lost: Held): Promise<void> {
@@ -141,12 +149,13 @@ class SmbFileClient {
     const connection = await this.#connected();
     let opened: SmbAnswer | undefined;
     const run = async (): Promise<SmbAnswer> => {
-      opened = await connection.create(resumeBody(key, lost.handle));
-      return opened;
+      opened = await connection.create(resumeBody(key, lost));
+      return opened.handle === undefined || excludes(key, opened) ? opened : { status: 503 };
     };
     const output = await this.#record(key, { action: "resume", handle }, run);
-    if (output === undefined || !isFine(output.status) || opened?.handle === undefined) return;
-    this.#held = { ...lost, handle: opened.handle, connection };
+    if (output === undefined || opened?.handle === undefined) return;
+    if (isFine(output.status)) this.#held = { ...lost, handle: opened.handle, connection };
+    else await connection.close(opened.handle);
   }
 
   /** A client that caches a file gives the cache up when the server asks for it. */
@@ -154,28 +163,30 @@ class SmbFileClient {
     const { client } = connection;
     for (let count = 1; ; count += 1) {
       const notices = await client.noticed(count);
-      const message = notices[count - 1]?.message;
-      if (message === undefined) return;
-      const handle = {
-        persistent: message.readBigUInt64LE(noticeHandleOffset),
-        volatile: message.readBigUInt64LE(noticeHandleOffset + 8),
-      };
-      this.#acknowledge(connection, handle).catch(() => connection.end());
+      const notice = notices[count - 1];
+      if (notice === undefined) return;
+      this.#giveUp(connection, notice).catch(() => connection.end());
     }
   }
 
-  async #acknowledge(connection: SmbConnection, handle: Handle): Promise<void> {
+  async #giveUp(connection: SmbConnection, notice: Answered): Promise<void> {
+    const leaseBreak = leaseBreakIn(notice);
     const held = this.#held;
+    const isHeld = held !== undefined && isOf(held, notice);
     const run = async (): Promise<SmbAnswer> => {
-      const { status } = await acknowledgeOplock(connection.client, handle, 0);
+      const { client } = connection;
+      const { status } =
+        leaseBreak === undefined
+          ? await acknowledgeOplock(client, brokenHandle(notice), 0)
+          : await acknowledgeLease(client, leaseBreak.key, 0);
       return { status: status === 0 ? 200 : 409 };
     };
-    const isCached =
-      held?.handle.persistent === handle.persistent && held.key.startsWith(kinds.cached);
-    if (!isCached) return void (await run());
+    // Of a break without an acknowledgement the client only learns.
+    const isAsked = leaseBreak?.needsAcknowledgement !== false;
+    if (!isHeld) return void (isAsked && (await run()));
     this.#held = undefined;
-    await this.#record(held.key, { action: "leave", handle: held.name }, run);
-    if (!connection.isLost) await connection.close(handle);
+    if (isAsked) await this.#record(held.key, { action: "leave", handle: held.name }, run);
+    if (!connection.isLost) await connection.close(held.handle);
   }
 
   #record(key: string, input: SmbFileInput, run: () => Promise<SmbAnswer>) {
@@ -187,20 +198,62 @@ class SmbFileClient {
   }
 }
 
-function openBody(key: string, isAlone: boolean): Buffer {
-  const context = { name: ContextName.durable, data: Buffer.alloc(16) };
+/** Kinds with durable handles, which another connection can resume. */
+const durable: ReadonlySet<string> = new Set([kinds.alone, kinds.leasedHandle]);
+const { read, write, handle } = leaseBits;
+const leaseStates = new Map<string, number>([
+  [kinds.leased, read | write],
+  [kinds.leasedHandle, read | write | handle],
+]);
+
+/** Whether an open keeps others away: they are refused, or wait until its cache is broken. */
+function excludes(key: string, { oplock, lease = 0 }: SmbAnswer): boolean {
+  const kind = key.charAt(0);
+  if (kind === kinds.alone || kind === kinds.locked) return true;
+  return leaseStates.has(kind) ? (lease & write) !== 0 : oplock === batch;
+}
+
+function brokenHandle({ message }: Answered): Handle {
+  return {
+    persistent: message.readBigUInt64LE(noticeHandleOffset),
+    volatile: message.readBigUInt64LE(noticeHandleOffset + 8),
+  };
+}
+
+/** Whether a break notification is about the cache of a handle. */
+function isOf({ key, name: own, handle: held }: Held, notice: Answered): boolean {
+  const leaseBreak = leaseBreakIn(notice);
+  if (leaseBreak !== undefined) return leaseBreak.key.equals(leaseKey(own));
+  return key.startsWith(kinds.cached) && held.persistent === brokenHandle(notice).persistent;
+}
+
+/** The key of the lease of a handle. */
+function leaseKey(own: string): Buffer {
+  return Buffer.from(own.padEnd(guidBytes, "-").slice(0, guidBytes), "latin1");
+}
+
+function leaseContexts(key: string, own: string): readonly CreateContext[] {
+  const state = leaseStates.get(key.charAt(0));
+  return state === undefined ? [] : [leaseContext(leaseKey(own), state)];
+}
+
+function openBody(key: string, own: string): Buffer {
+  const kind = key.charAt(0);
+  const request = { name: ContextName.durable, data: Buffer.alloc(16) };
+  const contexts = [...(durable.has(kind) ? [request] : []), ...leaseContexts(key, own)];
   return createBody(key, {
-    share: isAlone ? 0 : shareAll,
+    share: kind === kinds.alone ? 0 : shareAll,
     disposition: openExisting,
-    oplock: batch,
-    ...(isAlone ? { contexts: encodeContexts([context]) } : {}),
+    oplock: leaseStates.has(kind) ? byLease : batch,
+    contexts: contexts.length === 0 ? Buffer.alloc(0) : encodeContexts(contexts),
   });
 }
 
-function resumeBody(key: string, { persistent, volatile }: Handle): Buffer {
+function resumeBody(key: string, { name: own, handle: { persistent, volatile } }: Held): Buffer {
   const data = new Writer(16).u64(persistent).u64(volatile).finish();
   const context = { name: ContextName.durableReconnect, data };
-  return createBody(key, { oplock: batch, contexts: encodeContexts([context]) });
+  const contexts = encodeContexts([context, ...leaseContexts(key, own)]);
+  return createBody(key, { oplock: leaseStates.has(key.charAt(0)) ? byLease : batch, contexts });
 }
 
 function padded(value: string): string {

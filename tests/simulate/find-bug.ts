@@ -13,13 +13,13 @@ export interface Search {
 /** Runs seeds with a planted bug until one has a problem. */
 export async function findBug(
   runner: SeedRunner,
-  { bug, site }: PlantedBug,
+  { bug, site, plan: given }: PlantedBug,
   seedsMax: number,
 ): Promise<Search> {
   let operations = 0;
   let seeds = 0;
   for (const plan of plansFor(site, seedsMax)) {
-    const result = await runner.run({ plan, bug });
+    const result = await runner.run({ plan: { ...plan, ...given }, bug });
     operations += result.operations;
     seeds += 1;
     const [problem] = result.problems;

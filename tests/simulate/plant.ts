@@ -1,10 +1,12 @@
-import type { SiteName } from "./plan.ts";
+import type { Plan, SiteName } from "./plan.ts";
 
 /** A bug that is put into the server while a simulation runs. */
 export interface PlantedBug {
   readonly bug: string;
   /** Where it can show; undefined: anywhere. */
   readonly site?: SiteName;
+  /** What a seed has to be like to show it; undefined: as it is. */
+  readonly plan?: Partial<Plan>;
   /** Plants it; the returned function removes it. */
   readonly plant: () => () => void;
 }

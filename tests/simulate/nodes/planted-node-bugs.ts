@@ -1,4 +1,5 @@
 import { subscriptionStates, type SubscriptionState } from "../../../src/account/subscription.ts";
+import { noFaults } from "../faults.ts";
 import { replace, sometimes, wrapMethod, type PlantedBug } from "../plant.ts";
 import { SimDatabase, type Session, type Statement } from "./sim-database.ts";
 import { batchRules, type Tables } from "./tables.ts";
@@ -60,6 +61,18 @@ export const plantedNodeBugs: readonly PlantedBug[] = [
   {
     bug: "a node that was fenced can commit",
     site: "nodes",
+    // Pauses that are long enough, of clients that leave nothing else in an extent.
+    plan: {
+      workloads: ["replaced contents"],
+      processes: 3,
+      clientsEach: 3,
+      secondsMax: 300,
+      thinkMicroseconds: 500_000,
+      events: ["pause"],
+      eventSeconds: 15,
+      rates: noFaults,
+      extentBytes: 262_144,
+    },
     plant: () => replace(batchRules, { isFenced: () => false }),
   },
   { bug: "nodes read from a standby that is behind", site: "nodes", plant: readsFromStandby },

@@ -134,10 +134,11 @@ class DirectoryClient {
     let notification = "";
     const before = client.interims.length;
     const { answer } = client.begin(command.changeNotify, notifyBody(handle, nameFilter));
-    void answer.then(({ message }) => {
-      notification = message.toString("utf16le");
-      if (!connection.isLost) void connection.close(handle).catch(() => undefined);
-    });
+    const hear = async (): Promise<void> => {
+      notification = (await answer).message.toString("utf16le");
+      if (!connection.isLost) await connection.close(handle);
+    };
+    hear().catch(() => undefined);
     await Promise.race([client.interim(before + 1), answer, client.closed]);
     return () => notification;
   }

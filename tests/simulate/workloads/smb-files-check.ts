@@ -40,7 +40,7 @@ export const kinds = {
 } as const;
 
 /** Kinds for which others wait; the remaining ones refuse others at once. */
-const waitedFor: readonly string[] = [kinds.cached, kinds.leased, kinds.leasedHandle];
+const waitedFor = new Set<string>([kinds.cached, kinds.leased, kinds.leasedHandle]);
 
 interface FileState {
   readonly exists: boolean;
@@ -96,7 +96,7 @@ const nothing: FileState = { exists: false, holder: "", value: "" };
 
 function modelOf(key: string): Model<SmbFileInput, SmbFileOutput> {
   const conflict = key.startsWith(kinds.locked) ? "FileLockConflict" : "SharingViolation";
-  const isWaiting = waitedFor.includes(key.charAt(0));
+  const isWaiting = waitedFor.has(key.charAt(0));
   return {
     initial: JSON.stringify(nothing),
     step(text, input, output) {

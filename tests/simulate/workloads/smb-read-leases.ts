@@ -95,7 +95,7 @@ class CachingClient {
     const isGone = cache?.isBroken === true || cache?.connection.isLost === true;
     const die = random.below(100);
     if (cache !== undefined && (isGone || die < 10)) return this.#leave(cache);
-    if (cache !== undefined && die < 60) return void (await this.#readCached(cache, {}));
+    if (cache !== undefined && die < 60) return this.#readCached(cache, {});
     if (cache !== undefined && die < 70) return this.#put(cache, unique());
     const key = `r${Math.floor(epoch() / epochsPerKey)}-${random.below(filesEach)}`;
     if (cache === undefined && die < 60) return this.#open(key);

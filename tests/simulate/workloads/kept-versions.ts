@@ -93,7 +93,13 @@ export const keptVersions: Workload = {
 
 async function listVersions({ wire }: Setting, key: string): Promise<readonly string[]> {
   const query = `restype=container&comp=list&include=versions&prefix=${key}`;
-  const { text } = await wire.send(inAccount("blob", "GET", `${container}?${query}`));
+  let text = "";
+  // A node that learns only now that others have fenced it answers 503 until it restarts.
+  await insist(async () => {
+    const answer = await wire.send(inAccount("blob", "GET", `${container}?${query}`));
+    text = answer.text;
+    return answer;
+  }, 200);
   return [...text.matchAll(/<VersionId>(.*?)<\/VersionId>/g)].map(([, version = ""]) => version);
 }
 

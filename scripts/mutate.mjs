@@ -4,25 +4,68 @@
 //   npm run mutate -- lease conditions             files whose names contain one of these
 //   npm run mutate -- lease --most 40              at most so many changes of each file, evenly spread
 // The changes are made in a copy of the checkout, so that none can stay behind.
-import { spawnSync } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseAst } from "vite";
 import { ensureInstalled, root } from "./prepare.mjs";
 
+/** Tests of the whole server that describe what clients see of decisions about blobs. */
+const blobTests = [
+  "src/blob/write-decisions.test.ts",
+  "src/blob/blob-policy.test.ts",
+  "tests/contract/blob-append-page.test.ts",
+  "tests/contract/blob-behaviour.test.ts",
+  "tests/contract/blob-body-checks.test.ts",
+  "tests/contract/blob-encryption.test.ts",
+  "tests/contract/blob-facts.test.ts",
+  "tests/contract/blob-facts-refused.test.ts",
+  "tests/contract/uncommitted-delete.test.ts",
+  "tests/contract/uncommitted-lease.test.ts",
+];
+const lockTests = ["src/file/locks", "src/file/filesystem", "src/file/file-operation.test.ts"];
+const queueTests = ["src/queue", "tests/contract/queue-life", "tests/contract/queue-messages"];
+const tableTests = ["src/table", "tests/contract/table-behaviour.test.ts"];
+const storeTests = [
+  "src/store/batch-changes.test.ts",
+  "src/store/queued-transaction.test.ts",
+  "src/store/committer.test.ts",
+  "src/store/batch-delay.test.ts",
+  "src/store/full-batches.test.ts",
+  "src/store/head-read-order.test.ts",
+  "src/store/interleaving.test.ts",
+  "src/store/single-transaction.test.ts",
+  "src/store/memory",
+];
 /** Files with decisions, and the tests that describe them. */
 const targets = {
   "src/protocol/conditions.ts": ["src/protocol", "src/blob/write-decisions.test.ts"],
-  "src/protocol/lease.ts": ["src/protocol", "src/blob/write-decisions.test.ts"],
-  "src/protocol/ranges.ts": ["src/protocol"],
-  "src/protocol/posix-access.ts": ["src/protocol"],
-  "src/file/locks/byte-ranges.ts": ["src/file/locks"],
-  "src/file/locks/opens.ts": ["src/file/locks", "src/file"],
-  "src/file/locks/rest-access.ts": ["src/file/locks", "src/file"],
-  "src/table/entity/change-entity.ts": ["src/table/entity-decisions.test.ts", "src/table"],
-  "src/queue/message/messages.ts": ["src/queue"],
-  "src/store/attempt.ts": ["src/store"],
+  "src/protocol/lease.ts": ["src/protocol/lease", "src/blob/lease-decisions.test.ts"],
+  "src/protocol/ranges.ts": ["src/protocol/ranges.test.ts"],
+  "src/protocol/posix-access.ts": ["src/protocol/posix"],
+  "src/file/locks/access.ts": lockTests,
+  "src/file/locks/byte-ranges.ts": lockTests,
+  "src/file/locks/caching.ts": lockTests,
+  "src/file/locks/file-access.ts": lockTests,
+  "src/file/locks/lock-state.ts": lockTests,
+  "src/file/locks/opens.ts": lockTests,
+  "src/file/locks/rest-access.ts": lockTests,
+  "src/queue/message/messages.ts": queueTests,
+  "src/queue/message/message-effects.ts": queueTests,
+  "src/queue/message/message-id.ts": queueTests,
+  "src/queue/message/queue-head.ts": queueTests,
+  "src/table/entity/change-entity.ts": tableTests,
+  "src/table/entity/entity-input.ts": tableTests,
+  "src/store/attempt.ts": storeTests,
+  "src/store/committer.ts": storeTests,
+  "src/store/write-set.ts": storeTests,
+  "src/blob/append/append-block.ts": blobTests,
+  "src/blob/block/put-block-list.ts": blobTests,
+  "src/blob/page/put-page.ts": blobTests,
+  "src/blob/shared/create-blob.ts": blobTests,
+  "src/blob/shared/overwrite.ts": blobTests,
 };
 const replacements = {
   "===": "!==",
@@ -51,21 +94,25 @@ for (const name of ["src", "tests", "package.json", "tsconfig.json", "vitest.con
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 const isChosen = (path) =>
   positionals.length === 0 || positionals.some((word) => path.includes(word));
-for (const [path, tests] of Object.entries(targets)) if (isChosen(path)) mutate(path, tests);
+let runner;
+for (const [path, tests] of Object.entries(targets)) if (isChosen(path)) await mutate(path, tests);
 rmSync(copy, { recursive: true, force: true });
 
-function mutate(path, tests) {
+async function mutate(path, tests) {
   const file = join(copy, path);
   const source = readFileSync(file, "utf8");
-  if (!passes(tests)) throw new Error(`${path}: its tests fail without a change`);
+  if (!(await passes(file, tests))) throw new Error(`${path}: its tests fail without a change`);
   const all = changesIn(source);
   const step = Math.max(1, all.length / Number(values.most));
   const chosen = all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
-  const survivors = chosen.filter(({ start, end, text }) => {
+  const survivors = [];
+  for (const change of chosen) {
+    const { start, end, text } = change;
     writeFileSync(file, source.slice(0, start) + text + source.slice(end));
-    return passes(tests);
-  });
+    if (await passes(file, tests)) survivors.push(change);
+  }
   writeFileSync(file, source);
+  await endRunner();
   const noticed = chosen.length - survivors.length;
   console.log(`${path}: ${noticed} of ${chosen.length} changes noticed (${all.length} possible)`);
   for (const { start, end, text } of survivors) {
@@ -75,10 +122,26 @@ function mutate(path, tests) {
 }
 
 /** A test that does not end has noticed the change, too. */
-function passes(tests) {
-  const words = ["run", "--bail=1", "--reporter=dot", ...tests];
-  const options = { cwd: copy, stdio: "ignore", timeout: secondsMax * 1000 };
-  return spawnSync(join(root, "node_modules", ".bin", "vitest"), words, options).status === 0;
+async function passes(file, tests) {
+  runner ??= fork(join(import.meta.dirname, "mutate-runner.mjs"), [], {
+    cwd: copy,
+    detached: true,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  runner.send({ file, tests });
+  const signal = AbortSignal.timeout(secondsMax * 1000);
+  const [passed] = await once(runner, "message", { signal }).catch(() => [undefined]);
+  if (passed === undefined) await endRunner();
+  return passed === true;
+}
+
+/** With its worker, which may be in an endless loop. */
+async function endRunner() {
+  if (runner === undefined) return;
+  const exited = once(runner, "exit");
+  process.kill(-runner.pid, "SIGKILL");
+  await exited;
+  runner = undefined;
 }
 
 /** Every place with another operator, a negated condition or the other truth value. */

@@ -99,6 +99,11 @@ export class Instance {
     if (row?.data_directory !== this.data) throw new Error(`port ${this.port} is taken`);
   }
 
+  /** Whether the server was started and has ended, by itself or otherwise. */
+  get hasEnded(): boolean {
+    return this.#server !== undefined && isEnded(this.#server);
+  }
+
   /** Stops all its processes, or continues them. */
   pause(signal: "SIGSTOP" | "SIGCONT"): void {
     const pid = this.#server?.pid ?? 0;
@@ -106,7 +111,7 @@ export class Instance {
   }
 
   async end(signal: "SIGQUIT" | "SIGKILL"): Promise<void> {
-    if (this.#server === undefined) return;
+    if (this.#server === undefined || this.hasEnded) return;
     const exited = once(this.#server, "exit");
     const pid = this.#server.pid ?? 0;
     if (signal === "SIGKILL") await killChildrenOf(pid);
@@ -172,10 +177,14 @@ async function untilItAnswers(url: string, server: ChildProcess): Promise<void> 
       await queryOnce(url, "SELECT 1");
       return;
     } catch (error) {
-      if (polls >= startPollsMax || server.exitCode !== null) throw error;
+      if (polls >= startPollsMax || isEnded(server)) throw error;
       await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
     }
   }
+}
+
+function isEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 export async function queryOnce(url: string, text: string): Promise<pg.QueryResult> {

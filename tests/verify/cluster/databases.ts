@@ -8,18 +8,28 @@ import {
   runAsUser,
   type DatabaseMachine,
 } from "../../postgres/database.ts";
+import { HostFaults } from "./host-faults.ts";
 import { wait } from "./wait.ts";
 
 interface Member {
   readonly name: string;
   readonly machine: DatabaseMachine;
+  /** Of the machine: they stay when its database is replaced. */
+  readonly faults: HostFaults;
   instance: Instance;
 }
 
 const port = 5432;
 const pollMilliseconds = 50;
-/** Statements of a node that was cut off must not keep the lock of commits for long. */
-const settings = ["listen_addresses=*", "tcp_keepalives_idle=2", "tcp_keepalives_interval=1"];
+const settings = [
+  "listen_addresses=*",
+  "fsync=on",
+  // Statements of a node that was cut off must not keep the lock of commits for long.
+  "tcp_keepalives_idle=2",
+  "tcp_keepalives_interval=1",
+  // The standby connects again soon after a crash of the primary.
+  "wal_retrieve_retry_interval=500ms",
+];
 
 /** A primary and a synchronous standby, each on a machine of its own. */
 export class Databases {
@@ -28,11 +38,12 @@ export class Databases {
   readonly #members: [Member, Member];
 
   private constructor(machines: readonly [string, DatabaseMachine][]) {
-    const memberOf = ([name, machine]: [string, DatabaseMachine]): Member => ({
-      name,
-      machine,
-      instance: this.#instance(machine),
-    });
+    const memberOf = ([name, { host, within }]: [string, DatabaseMachine]): Member => {
+      const faults = new HostFaults();
+      this.#folders.push(faults.folder);
+      const machine = { host, within: [...within, ...faults.within] };
+      return { name, machine, faults, instance: this.#instance(machine) };
+    };
     const [first, second] = machines;
     this.#members = [memberOf(first!), memberOf(second!)];
   }
@@ -79,10 +90,22 @@ export class Databases {
     await this.#addStandby();
   }
 
+  /** Waits until a database whose disk failed works again. It starts again by itself, from its
+   *  write-ahead log, unless its disk failed then as well. */
+  async recover({ instance }: Member): Promise<void> {
+    for (;;) {
+      if (instance.hasEnded) await instance.start().catch(() => undefined);
+      const isUp = await queryOnce(instance.url, "SELECT 1").catch(() => undefined);
+      if (isUp !== undefined) return;
+      await wait(pollMilliseconds);
+    }
+  }
+
   async close(): Promise<void> {
-    for (const { instance } of this.#members) {
+    for (const { instance, faults } of this.#members) {
       instance.pause("SIGCONT");
       await instance.end("SIGQUIT");
+      faults.close();
     }
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }

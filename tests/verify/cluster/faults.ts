@@ -10,6 +10,8 @@ type Fault = (cluster: Cluster, random: Random) => Promise<void>;
 export const fencedMilliseconds = 40_000;
 const directions: readonly Direction[] = ["both", "there", "back"];
 const dropShare = 0.5;
+/** Two seconds to nine days: the database has dates that are compared with days. */
+const jumpSeconds = [2, 30, 600, 10_800, 172_800, 777_600] as const;
 const startTriesMax = 60;
 
 /** Each undoes itself before it resolves. */
@@ -95,6 +97,24 @@ export const clusterFaults = {
   async failover(cluster, random) {
     await cluster.failOver(() => wait(200 + random.below(1_500)));
   },
+  /** PostgreSQL ends its processes and recovers from its log. */
+  async "failing flush"({ databases }, random) {
+    const member = random.pick([databases.primary, databases.standby]);
+    const { faults } = member;
+    const before = faults.failures;
+    faults.setFailing(true);
+    const until = performance.now() + 200 + random.below(2_000);
+    // Long enough to meet a flush, unless nothing is written.
+    while (performance.now() < until || faults.failures === before) await wait(20);
+    faults.setFailing(false);
+    await databases.recover(member);
+  },
+  /** Primary and standby have different clocks, so that a failover changes the time as well. */
+  async "database clock jump"({ databases }, random) {
+    const { faults } = random.pick([databases.primary, databases.standby]);
+    faults.setClock(random.pick([-1, 1]) * random.pick(jumpSeconds) * 1_000);
+    await wait(random.below(2_000));
+  },
   async "bucket errors"(cluster, random) {
     for (let count = 1 + random.below(5); count > 0; count -= 1) {
       cluster.troubleBucket(random.pick([503, "break", "lose-answer"]));
@@ -136,6 +156,8 @@ const databaseFaults: ReadonlySet<string> = new Set<ClusterFault>([
   "paused primary",
   "replication partition",
   "failover",
+  "failing flush",
+  "database clock jump",
   "bucket errors",
 ]);
 

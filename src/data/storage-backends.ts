@@ -24,7 +24,7 @@ import { locks } from "../file/records.ts";
 import { openLeaderElection } from "../store/leader-election.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
-import { openNodes } from "../store/nodes.ts";
+import { hasNoNodes, openNodes } from "../store/nodes.ts";
 import { openProcesses, type Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { makeFolder } from "../host/files.ts";
@@ -209,6 +209,8 @@ async function inDatabase(
   opened.push(() => store.close());
   const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
   opened.push(() => ephemeral.close());
+  const isAlone = await hasNoNodes(ephemeral);
+  await Promise.all([store, ephemeral].map((each) => each.keepTime(isAlone)));
   const fence = (other: string): Promise<void> => store.fence(other);
   const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence });
   return { store, ephemeral, processes };

@@ -39,6 +39,7 @@ function describeResult(result: Result<unknown> | "not-modified"): string {
 }
 
 const unmet = "412 ConditionNotMet";
+const outOfRange = "400 OutOfRangeInput";
 
 describe("the dates of a write whose target has no ETag", () => {
   test.each<[Headers, string]>([
@@ -156,6 +157,26 @@ describe("writes", () => {
     expect(describeResult(checkWrite(garbage, target, fromUrl))).toBe("412 TargetConditionNotMet");
     const tags = parsed({ "x-ms-if-tags": "coolTag = 'false'" });
     expect(describeResult(checkWrite(tags, target, copy))).toBe(unmet);
+  });
+
+  test.each([
+    ['"0x0"', outOfRange],
+    ['"0x701CE1722770000"', unmet],
+    ['"0x701CE172276FFFF"', outOfRange],
+    ['"0x2BCA2875F4373FFF"', unmet],
+    ['"0x2BCA2875F4374000"', outOfRange],
+    ['"garbage"', unmet],
+  ])("an append with If-Match %s, whose values may be no times: %s", (value, expected) => {
+    const append = { creates: false, outOfRangeCode: "OutOfRangeInput" } as const;
+    const conditions = parsed({ "if-match": value });
+    expect(describeResult(checkWrite(conditions, target, append))).toBe(expected);
+    expect(describeResult(checkWrite(conditions, target, { creates: false }))).toBe(unmet);
+  });
+
+  test("an append whose target has gone fails as with any ETag", () => {
+    const append = { creates: false, outOfRangeCode: "OutOfRangeInput" } as const;
+    const conditions = parsed({ "if-match": "*" });
+    expect(describeResult(checkWrite(conditions, undefined, append))).toBe(unmet);
   });
 
   test("of many writes with the same ETag exactly one succeeds", () => {

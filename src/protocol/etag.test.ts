@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bareETag, formatETag, isETag, nextETag, parseETagList } from "./conditions.ts";
+import { bareETag, formatETag, isETag, nextETag, parseETag, parseETagList } from "./conditions.ts";
 import { parseSnapshotTime } from "../base/dates.ts";
 import { ticksMax } from "../base/ticks.ts";
 
@@ -35,6 +35,8 @@ describe("lists", () => {
     ['"0x1", "0x2"', ["0x1", "0x2"]],
     ['0x1,"0x2" ,0x3', ["0x1", "0x2", "0x3"]],
     ['"with, comma"', ["with, comma"]],
+    ['"0x1", "with, comma"', ["0x1", "with, comma"]],
+    ['"0x1",\t"with, comma"', ["0x1", "with, comma"]],
     ['W/"0x1"', ['W/"0x1"']],
     ['"garbage"', ["garbage"]],
     ['""', [""]],
@@ -53,6 +55,19 @@ describe("lists", () => {
       }),
     );
   });
+});
+
+test("a list has at most 1,000 ETags", () => {
+  const names = Array.from({ length: 1_001 }, (_, index) => `0x${index}`);
+  expect(parseETagList(names.join())).toEqual(names.slice(0, 1_000));
+});
+
+test.each([
+  ['"0x10"', 16n],
+  ["0x10", 16n],
+  ['"garbage"', undefined],
+])("the time in %j is %s", (text, expected) => {
+  expect(parseETag(text)).toBe(expected);
 });
 
 test.each([

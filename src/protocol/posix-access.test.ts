@@ -5,6 +5,7 @@ import {
   grants,
   mayAccess,
   mayEmpty,
+  mayRemove,
   maySetOwners,
   newPathAccess,
   readBit,
@@ -127,6 +128,15 @@ describe("owner and group", () => {
     const caller = { objectId: "me", groups: ["team"] };
     expect(maySetOwners(current, { owner, group }, caller)).toBe(expected);
   });
+});
+
+test.each([
+  ["a plain directory", 0o777, "other", true],
+  ["a directory with the sticky bit", 0o1777, "other", false],
+  ["a directory with the sticky bit", 0o1777, "me", true],
+])("from %s (%o) a path of %s may be removed: %s", (_title, mode, owner, expected) => {
+  const caller = { objectId: "me", groups: [] };
+  expect(mayRemove({ ...own, mode }, { ...plain, owner }, caller)).toBe(expected);
 });
 
 test.each([

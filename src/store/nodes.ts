@@ -65,6 +65,11 @@ export async function openNodes(options: NodesOptions): Promise<Processes> {
   return nodes;
 }
 
+/** Whether no server node is listed: each has ended by itself or was removed. */
+export async function hasNoNodes(store: Store): Promise<boolean> {
+  return (await store.snapshot((view) => readAll(view, nodeTable))).length === 0;
+}
+
 class Nodes implements Processes {
   readonly self: string;
   readonly #options: NodesOptions;

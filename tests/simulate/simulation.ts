@@ -97,7 +97,8 @@ class Simulation {
     this.#network = new Network({ ...parts, ...latencies });
     const random = byteSource(plan.seed);
     const write = (line: LogLine): void => this.#log(line);
-    const siteOptions = { ...parts, extentBytes, random, write };
+    const keepsNodes = !plan.events.some((name) => name === "kill" || name === "power loss");
+    const siteOptions = { ...parts, extentBytes, keepsNodes, random, write };
     this.#site = plan.site === "nodes" ? new Nodes(siteOptions) : new Machine(siteOptions);
     this.#cluster = new Cluster({
       ...parts,

@@ -22,6 +22,8 @@ export interface SiteOptions {
   readonly latencies: Latencies;
   readonly counts: FaultCounts;
   readonly extentBytes: number;
+  /** Whether no server process ends during the run. */
+  readonly keepsNodes: boolean;
   readonly random: ByteSource;
   readonly write: (line: LogLine) => void;
 }

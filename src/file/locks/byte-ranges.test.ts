@@ -138,6 +138,20 @@ describe("byte-range locks", () => {
     );
   });
 
+  it.each([2, 4])("of a list: %d exclusive ones after a shared one that they meet", (count) => {
+    const exclusive = Array.from({ length: count }, (_, at) => {
+      return { offset: BigInt(at), length: 1n, exclusive: true };
+    });
+    const shared = { offset: 0n, length: BigInt(count), exclusive: false };
+    expect(lockRanges(noLocks, 1n, [shared, ...exclusive]).ok).toBe(false);
+    expect(lockRanges(noLocks, 1n, [...exclusive, shared]).ok).toBe(true);
+  });
+
+  it("may be unlocked by an empty list", () => {
+    const { state } = lockRanges(noLocks, 1n, [{ offset: 0n, length: 1n, exclusive: true }]);
+    expect(unlockRanges(state, 1n, [])).toEqual({ ok: true, state });
+  });
+
   it("are bounded per file", () => {
     const list = Array.from({ length: rangesMax + 1 }, (_, at) => {
       return { offset: BigInt(at), length: 1n, exclusive: true };

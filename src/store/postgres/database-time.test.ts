@@ -56,18 +56,72 @@ describe("the time of the database", () => {
     expect(errorOf(time)).toBe(0.5);
   });
 
-  it.each([
-    { change: 3_000, error: -3 },
-    { change: -3_000, error: 1 },
-  ])("follows a database whose clock differs by $change ms", ({ change, error }) => {
+  it("follows clocks that drift apart", () => {
+    const [clock, time] = fresh();
+    time.keep(unexpected);
+    query(clock, time, 1, 1);
+    let by = ahead;
+    for (let seconds = 0; seconds < 3_600; seconds += 10) {
+      clock.advance(10_000);
+      by += 5n * ticksPerMillisecond;
+      query(clock, time, 1, 1, by);
+      expect(Math.abs(errorOf(time, by))).toBeLessThan(10);
+    }
+  });
+
+  it.each([3_000, -3_000, 864_000_000])("follows a jump of %d ms at the start", (change) => {
     const [clock, time] = fresh();
     query(clock, time, 1, 1);
     clock.advance(10_000);
     const other = ahead + BigInt(change) * ticksPerMillisecond;
     query(clock, time, 1, 3, other);
-    expect(errorOf(time, other)).toBe(error);
+    expect(errorOf(time, other)).toBe(-1);
+    expect(time.jumps).toBe(1);
+  });
+
+  it.each([3_000, -3_000, 864_000_000])("keeps on at a jump of %d ms later", (change) => {
+    const [clock, time] = fresh();
+    query(clock, time, 1, 1);
+    let reports = 0;
+    time.keep(() => (reports += 1));
+    const other = ahead + BigInt(change) * ticksPerMillisecond;
+    for (const wait of [1_000, 1_000, 10_000]) {
+      clock.advance(wait);
+      query(clock, time, 1, 1, other);
+    }
+    expect(errorOf(time)).toBe(0);
+    expect(reports).toBe(3);
+    expect(time.jumps).toBe(0);
+  });
+
+  it("does not take a slow query for a jump", () => {
+    const [clock, time] = fresh();
+    query(clock, time, 1, 1);
+    time.keep(unexpected);
+    query(clock, time, 4_000, 1);
+    query(clock, time, 1, 4_000);
+    expect(errorOf(time)).toBe(0);
+  });
+
+  it("says by how much the clock of the database has jumped", () => {
+    const [clock, time] = fresh();
+    query(clock, time, 1, 1);
+    let reports = 0;
+    time.keep(() => (reports += 1));
+    const sentAt = clock.monotonic();
+    clock.advance(2);
+    const expected = ahead + sentAt + ticksPerMillisecond;
+    const jump = 500n * ticksPerMillisecond;
+    expect(time.compare(expected, sentAt)).toBe(0n);
+    expect(time.compare(expected + jump, sentAt)).toBe(jump);
+    expect(time.compare(expected - jump, sentAt)).toBe(-jump);
+    expect(reports).toBe(2);
   });
 });
+
+function unexpected(): never {
+  throw new Error("no clock has jumped");
+}
 
 function fresh(): readonly [ManualClock, DatabaseTime] {
   const clock = manualClock();

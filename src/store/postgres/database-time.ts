@@ -1,4 +1,5 @@
-import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { ticksPerMillisecond, ticksPerSecond } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 
 /** The time of a store in PostgreSQL, which all server nodes share: that of the database, because
@@ -8,11 +9,19 @@ import type { Clock } from "../../base/world.ts";
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint
   + 621355968000000000`;
 
+/** SQL expression, for a query of the table `state`: store time by the database's clock. */
+export const storeTicks = `${databaseTicks} + clock_shift`;
+
 /** A clock is assumed to drift by at most one tick in this many: 100 parts per million. */
 const driftTicks = 10_000n;
-/** A measurement that is slower than the current one is considered only every 10 s, in which good
- *  clocks drift apart by less than 1 ms. A faster one is used at once. */
-const comparedTicks = 10n * ticksPerSecond;
+/** While NTP slews the clocks of both, they drift by so much: 1,000 parts per million. */
+const slewTicks = 1_000n;
+/** A database whose clock differs by less from what this node expects is followed: correcting it
+ *  would cost a write each time that NTP steps a clock by little. */
+const followedTicks = 10n * ticksPerMillisecond;
+/** A measurement that is slower than the current one is considered only every second. A faster one
+ *  is used at once. */
+const comparedTicks = ticksPerSecond;
 
 /**
  * Store time of all nodes: the database's clock, which each node extrapolates with its own
@@ -24,6 +33,12 @@ const comparedTicks = 10n * ticksPerSecond;
  * database was paused, therefore does not replace a quick one: leases of nodes that measured at
  * different moments would end early by seconds. A slow measurement only corrects an offset that it
  * shows to be impossible.
+ *
+ * An offset that is impossible by more than clocks drift shows that the database's clock has
+ * jumped, for example by a failover to a host with another clock. A node that has run for a while
+ * (`keep`) does not follow the jump: leases would end early, or stay, for the time of the jump.
+ * `TimeKeeper` corrects the time of the database instead, for all nodes. A node that has just
+ * started follows, because it cannot know who is right.
  */
 export class DatabaseTime {
   readonly #clock: Clock;
@@ -33,6 +48,8 @@ export class DatabaseTime {
   #comparedAt: Ticks = 0n;
   /** How long the measurement took. */
   #duration: Ticks = 0n;
+  #jumps = 0;
+  #onJump: (() => void) | undefined;
 
   constructor(clock: Clock, isOwn = false) {
     this.#clock = clock;
@@ -40,33 +57,70 @@ export class DatabaseTime {
     if (isOwn) this.#clockOffset = clock.wall() - clock.monotonic();
   }
 
-  /** Database time minus the monotonic clock of this node. */
+  /** Store time minus the monotonic clock of this node. */
   get clockOffset(): Ticks {
     return this.#clockOffset;
+  }
+
+  /** How often this node has followed a jump of the database's clock. */
+  get jumps(): number {
+    return this.#jumps;
+  }
+
+  /** From now on this node does not follow jumps of the database's clock, but reports them. */
+  keep(onJump: () => void): void {
+    this.#onJump = onJump;
   }
 
   /** Takes the database time of a query that was sent when the monotonic clock read `sentAt`. */
   observe(databaseTime: Ticks, sentAt: Ticks): void {
     if (this.#isOwn) return;
     const now = this.#clock.monotonic();
-    const duration = now - sentAt;
     const isDue = this.#measuredAt === undefined || now - this.#comparedAt >= comparedTicks;
-    if (!isDue && duration >= this.#duration) return;
-    this.#comparedAt = now;
-    if (this.#measuredAt === undefined || duration <= this.#durationToBeat(now, this.#measuredAt)) {
-      this.#measuredAt = now;
-      this.#duration = duration;
-      this.#clockOffset = databaseTime - (sentAt + now) / 2n;
-      return;
-    }
-    const [least, most] = [databaseTime - now, databaseTime - sentAt];
-    if (this.#clockOffset < least) this.#clockOffset = least;
-    else if (this.#clockOffset > most) this.#clockOffset = most;
+    if (isDue || now - sentAt < this.#duration) this.compare(databaseTime, sentAt);
   }
 
-  /** The longest duration of a measurement that is more exact than the present one, whose error
-   *  grows with its age. */
-  #durationToBeat(now: Ticks, measuredAt: Ticks): Ticks {
-    return this.#duration + (now - measuredAt) / driftTicks;
+  /** The same, for a measurement that is always considered. Returns by how much the database's
+   *  clock has jumped ahead, or back (negative); 0 if it has not, or this node has followed it. */
+  compare(databaseTime: Ticks, sentAt: Ticks): Ticks {
+    const now = this.#clock.monotonic();
+    const duration = now - sentAt;
+    const offset = databaseTime - (sentAt + now) / 2n;
+    this.#comparedAt = now;
+    if (this.#isOwn) return 0n;
+    if (this.#measuredAt === undefined) {
+      this.#take(offset, duration, now);
+      return 0n;
+    }
+    const age = now - this.#measuredAt;
+    const jump = offset - this.#clockOffset;
+    const error = (this.#duration + duration) / 2n + age / slewTicks + followedTicks;
+    if (jump > error || -jump > error) {
+      if (this.#onJump === undefined) this.follow(databaseTime, sentAt);
+      else this.#onJump();
+      return this.#onJump === undefined ? 0n : jump;
+    }
+    // The error of the present measurement grows with its age.
+    if (duration <= this.#duration + age / driftTicks) this.#take(offset, duration, now);
+    else this.#clamp(databaseTime - now, databaseTime - sentAt);
+    return 0n;
+  }
+
+  /** Forgets earlier measurements. */
+  follow(databaseTime: Ticks, sentAt: Ticks): void {
+    const now = this.#clock.monotonic();
+    this.#jumps += 1;
+    this.#take(databaseTime - (sentAt + now) / 2n, now - sentAt, now);
+  }
+
+  #take(offset: Ticks, duration: Ticks, now: Ticks): void {
+    this.#clockOffset = offset;
+    this.#duration = duration;
+    this.#measuredAt = now;
+  }
+
+  #clamp(least: Ticks, most: Ticks): void {
+    if (this.#clockOffset < least) this.#clockOffset = least;
+    else if (this.#clockOffset > most) this.#clockOffset = most;
   }
 }

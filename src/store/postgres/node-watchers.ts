@@ -40,9 +40,15 @@ export class NodeWatchers {
 
   watch(prefix: Key, onChange: () => void): Unwatch {
     const remove = this.#watchers.add(prefix, onChange);
-    this.#cancelPoll ??= this.#schedulePoll();
+    this.poll();
     if (this.#listener === undefined) void this.#listen();
     return remove;
+  }
+
+  /** Polls every second from now on, also without watchers: a poll measures the clock of the
+   *  database as well. */
+  poll(): void {
+    this.#cancelPoll ??= this.#schedulePoll();
   }
 
   committed({ previous, sequence, writes }: Committed): void {
@@ -98,12 +104,12 @@ export class NodeWatchers {
   #schedulePoll(): () => void {
     return this.#options.clock.after(pollMilliseconds, () => {
       this.#cancelPoll = this.#schedulePoll();
-      if (!this.#watchers.isEmpty) void this.#poll();
+      void this.#poll();
     });
   }
 
   async #poll(): Promise<void> {
-    if (this.#listener === undefined) void this.#listen();
+    if (this.#listener === undefined && !this.#watchers.isEmpty) void this.#listen();
     try {
       this.#onExternalCommit(await this.#options.latestSequence());
     } catch {

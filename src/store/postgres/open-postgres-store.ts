@@ -24,9 +24,9 @@ interface PostgresStoreLocation extends NodeOptions {
 
 const schemaDefault = "etagere";
 const readersMaxDefault = 16;
-/** Age from which the last batch of a node is forgotten when a store is opened: no node sends a
- *  batch again after so long. */
-const batchRetention = "7 days";
+/** A node sends a batch again for 15 s; no store commits so many transactions meanwhile. The clock
+ *  of the database may jump, so it does not decide. */
+const keptTransactions = 10_000_000;
 
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
   const { clock, log, ephemeral = false, connect = openConnections } = options;
@@ -34,9 +34,10 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
   const connections = connect({ urls, schema, readersMax, log });
   try {
     await migrate({ pool: connections.writers, schema, triesMax: urls.length });
-    await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [
-      batchRetention,
-    ]);
+    await connections.writers.query(
+      "DELETE FROM batch WHERE sequence < (SELECT sequence FROM state) - $1::bigint",
+      [keptTransactions],
+    );
     const readCache = new ReadCache();
     const time = new DatabaseTime(clock, options.ownTime);
     const common = { clock, time, readCache, values: options.values };
@@ -47,7 +48,8 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
     log.debug({ schema, sequence: view.sequence }, "store opened");
     const channel = `etagere_${schema}`;
     const { sequence } = view;
-    return new PostgresStore({ ...options, connections, states, prefetcher, channel, sequence });
+    const opened = { connections, states, prefetcher, time, channel, sequence };
+    return new PostgresStore({ ...options, ...opened });
   } catch (error) {
     await connections.close();
     throw error;

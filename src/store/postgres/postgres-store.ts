@@ -26,6 +26,8 @@ import type { Prefetcher } from "./prefetcher.ts";
 import { keepActive, type StatePool } from "./state-pool.ts";
 import { NodeWatchers } from "./node-watchers.ts";
 import { DatabaseCommits, postgresCall } from "./database-commits.ts";
+import { TimeKeeper } from "./time-keeper.ts";
+import type { DatabaseTime } from "./database-time.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 /** The store in a database that any number of equal server nodes share. Transactions, the commit
@@ -48,6 +50,7 @@ interface PostgresStoreOptions extends NodeOptions {
   readonly connections: Connections;
   readonly states: StatePool;
   readonly prefetcher: Prefetcher;
+  readonly time: DatabaseTime;
   /** Notification channel for commits. */
   readonly channel: string;
   /** The sequence when the store was opened. */
@@ -63,6 +66,7 @@ export class PostgresStore implements Store {
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
   readonly #transactions: Transactions;
+  readonly #timeKeeper: TimeKeeper;
   #closing: Promise<void> | undefined;
   readonly #node: string;
   #isFenced = false;
@@ -72,6 +76,7 @@ export class PostgresStore implements Store {
     this.#connections = connections;
     this.#states = states;
     this.#node = options.node;
+    this.#timeKeeper = new TimeKeeper({ ...options, pool: connections.writers });
     const nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#watchers = new NodeWatchers({
@@ -113,6 +118,17 @@ export class PostgresStore implements Store {
 
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T> {
     return this.#transactions.snapshot(work, options);
+  }
+
+  /** Makes this node keep store time if the database's clock jumps. Called once, before its first
+   *  commit; until then, and without it, the node follows that clock. */
+  async keepTime(isAlone: boolean): Promise<void> {
+    try {
+      await this.#timeKeeper.start(isAlone);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+    this.#watchers.poll();
   }
 
   async raiseSequence(to: number): Promise<void> {

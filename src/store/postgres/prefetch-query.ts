@@ -1,7 +1,7 @@
 import type { QueryConfig } from "pg";
 
 import { bigintArray, byteaArray, byteaColumns, boundOf, rowKey } from "./rows.ts";
-import { databaseTicks } from "./database-time.ts";
+import { storeTicks } from "./database-time.ts";
 import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 
 /** The SQL statement that fetches all predicted reads of operations at once, for
@@ -21,7 +21,7 @@ export type PrefetchRow = [
 ];
 
 const headerQuery = `SELECT 0 AS kind, s.sequence AS place, s.ticks AS stamp,
-    ${databaseTicks} AS clock,
+    ${storeTicks} AS clock,
     NULL::bytea AS head, NULL::bytea AS tail, NULL::bytea AS value FROM state s`;
 const byKey = `SELECT 1, w.place, e.stamp, NULL, NULL, NULL, e.value
     FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)

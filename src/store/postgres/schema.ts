@@ -158,6 +158,11 @@ export const migrations: readonly Migration[] = [
   { oldestReader: 1, statements: [...tables, ...counters, commitBatch, giveUp] },
   // Appends to logs.
   { oldestReader: 1, statements: [commitBatch] },
+  // Store time minus the database's clock.
+  {
+    oldestReader: 1,
+    statements: ["ALTER TABLE state ADD COLUMN clock_shift bigint NOT NULL DEFAULT 0"],
+  },
 ];
 
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;

@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryResult } from "pg";
 
 import type { Clock } from "../../base/world.ts";
 import type { StateView, ValueCodec } from "../engine.ts";
-import { databaseTicks, type DatabaseTime } from "./database-time.ts";
+import { storeTicks, type DatabaseTime } from "./database-time.ts";
 import { beginSnapshotRead } from "./postgres-specifics.ts";
 import type { ReadCache } from "./read-plans.ts";
 import { headerOf, SharedSnapshot, type HeaderRow, type StateHeader } from "./shared-snapshot.ts";
@@ -12,7 +12,7 @@ import { textOfKey } from "../../encoding/keys.ts";
 /** Opens states of the database for `PostgresStore`: read-only transactions for snapshots and first
  *  attempts, and the one that holds the commit lock. */
 
-const headerQuery = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
+const headerQuery = `SELECT sequence, ticks, ${storeTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
 /** Takes the lock of every commit: no other node commits until this transaction ends. */
 const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;

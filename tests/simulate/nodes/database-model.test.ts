@@ -42,7 +42,14 @@ storeConformance("the postgres store on the model of its database", async (optio
   void scheduler.run(() => isClosed);
   const url = "postgres://simulated/database";
   const node = `node-${nodes}`;
-  const store = await openPostgresStore({ ...options, url, node, log: silentLog, connect });
+  const store = await openPostgresStore({
+    ...options,
+    url,
+    node,
+    log: silentLog,
+    connect,
+    ownTime: true,
+  });
   const close = store.close.bind(store);
   store.close = async () => {
     await close();

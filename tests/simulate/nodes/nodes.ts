@@ -3,7 +3,7 @@ import { sharedHorizons } from "../../../src/content/reclaim/pins.ts";
 import type { Close, StorageBackend } from "../../../src/data/storage-backends.ts";
 import type { RunningServer } from "../../../src/server/running-server.ts";
 import { openLeaderElection } from "../../../src/store/leader-election.ts";
-import { openNodes } from "../../../src/store/nodes.ts";
+import { hasNoNodes, openNodes } from "../../../src/store/nodes.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.ts";
 import type { EventName } from "../plan.ts";
 import { openServer, type Site, type SiteOptions, type StoredData } from "../site.ts";
@@ -29,6 +29,8 @@ const nodeIdBytes = 12;
 const outageMicrosecondsMax = 12 * microsecondsPerSecond;
 /** Longer than the time without a heartbeat after which a node is fenced. */
 const partitionSeconds = [0.3, 4, 20, 45] as const;
+/** By how much the clock of the database's host is ahead after a jump or a failover. */
+const databaseClockSeconds = [0, 0, -86_400, -7, 3, 600, 864_000] as const;
 const bootedSecondsMax = 100_000;
 
 /** Server nodes of equal rank, each on a machine of its own, on one database and one bucket. */
@@ -83,7 +85,8 @@ export class Nodes implements Site {
     switch (name) {
       case "clock jump":
         if (nodes.length === 0) return;
-        return jump(random.pick(nodes), random.pick([-43_200, -30, 20, 3_600]));
+        jump(random.pick(nodes), random.pick([-43_200, -30, 20, 3_600]));
+        return this.#changeDatabaseClock();
       case "partition":
         if (nodes.length === 0) return;
         return this.#cutOff(random.pick(nodes));
@@ -137,8 +140,15 @@ export class Nodes implements Site {
 
   #failOver(): void {
     this.#database.failOver();
+    this.#changeDatabaseClock();
     this.#database.isUp = false;
     this.#later(() => (this.#database.isUp = true));
+  }
+
+  /** Only while some node runs that knows the time from before. */
+  #changeDatabaseClock(): void {
+    const { scheduler, keepsNodes } = this.#options;
+    if (keepsNodes) this.#database.clockSeconds = scheduler.random.pick(databaseClockSeconds);
   }
 
   #later(run: () => void): void {
@@ -163,6 +173,8 @@ export class Nodes implements Site {
     opened.push(() => store.close());
     const ephemeral = await openPostgresStore({ ...common, ephemeral: true });
     opened.push(() => ephemeral.close());
+    const isAlone = await hasNoNodes(ephemeral);
+    await Promise.all([store, ephemeral].map((each) => each.keepTime(isAlone)));
     const fence = (other: string): Promise<void> => store.fence(other);
     const processes = await openNodes({ store: ephemeral, self: id, clock, log, fence });
     opened.push(() => processes.close());

@@ -1,4 +1,5 @@
 import { subscriptionStates, type SubscriptionState } from "../../../src/account/subscription.ts";
+import { DatabaseTime } from "../../../src/store/postgres/database-time.ts";
 import { noFaults } from "../faults.ts";
 import { replace, sometimes, wrapMethod, type PlantedBug } from "../plant.ts";
 import { SimDatabase, type Session, type Statement } from "./sim-database.ts";
@@ -76,6 +77,11 @@ export const plantedNodeBugs: readonly PlantedBug[] = [
     plant: () => replace(batchRules, { isFenced: () => false }),
   },
   { bug: "nodes read from a standby that is behind", site: "nodes", plant: readsFromStandby },
+  {
+    bug: "store time follows jumps of the database's clock",
+    site: "nodes",
+    plant: () => replace(DatabaseTime.prototype, { keep: () => undefined }),
+  },
   {
     bug: "the position of a subscription is not advanced with its delivery",
     site: "nodes",

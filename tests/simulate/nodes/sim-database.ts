@@ -79,7 +79,8 @@ const statementMicrosecondsMax = 10 * microsecondsPerSecond;
 const idleMicrosecondsMax = 90 * microsecondsPerSecond;
 const done: { readonly rows: Rows } = { rows: [] };
 const timedOut = () => databaseError("57014", "canceling statement due to statement timeout");
-const withoutEffect = /^(SET LOCAL|CREATE|INSERT INTO state|SELECT pg_advisory_xact_lock)/;
+const withoutEffect =
+  /^(SET LOCAL|CREATE|ALTER TABLE|INSERT INTO state|SELECT pg_advisory_xact_lock)/;
 
 /**
  * PostgreSQL with a synchronous standby, with the guarantees that the server relies on: statements
@@ -93,6 +94,8 @@ export class SimDatabase {
   readonly #sessions = new Set<Session>();
   #server = 0;
   isUp = true;
+  /** By how much the clock of the host is ahead. */
+  clockSeconds = 0;
   /** Multiplies the time of statements and commits. */
   slowness = 1;
 
@@ -211,7 +214,12 @@ export class SimDatabase {
       return respond(done);
     }
     if (withoutEffect.test(text) || text === "DELETE FROM format") return respond(done);
-    const [value] = values;
+    if (text.startsWith("SELECT ticks, clock_shift")) {
+      const { ticks, clockShift } = schema.tables;
+      const clock = this.#storeTime(schema.tables, this.#options.scheduler.now);
+      return respond({ rows: [{ ticks: String(ticks), shift: String(clockShift), clock }] });
+    }
+    const [value, seen] = values;
     const change = (tables: Tables): Tables => {
       if (text === "SELECT give_up($1)") {
         return { ...tables, fenced: new Set([...tables.fenced, String(value)]) };
@@ -219,13 +227,30 @@ export class SimDatabase {
       if (text.startsWith("UPDATE state SET sequence")) {
         return { ...tables, sequence: Math.max(tables.sequence, Number(value)) };
       }
-      // No run takes the days after which batches are removed.
+      if (text.startsWith("UPDATE state SET clock_shift = 0")) {
+        const mayReset = this.#clockAt(this.#options.scheduler.now) > tables.ticks;
+        return mayReset && tables.clockShift !== 0n ? { ...tables, clockShift: 0n } : tables;
+      }
+      if (text.startsWith("UPDATE state SET clock_shift")) {
+        const { clockShift } = tables;
+        if (clockShift !== BigInt(String(seen))) return tables;
+        return { ...tables, clockShift: clockShift - BigInt(String(value)) };
+      }
+      // No run has the transactions after which batches are removed.
       if (text.startsWith("DELETE FROM batch")) return tables;
       throw new Error(`the model of the database does not know: ${text}`);
     };
     this.#underLock(session, respond, () => {
       this.#flush(session, change(schema.tables), () => respond(done));
     });
+  }
+
+  #clockAt(now: number): bigint {
+    return ticksAt(now + this.clockSeconds * microsecondsPerSecond);
+  }
+
+  #storeTime({ clockShift }: Tables, now: number): string {
+    return String(this.#clockAt(now) + clockShift);
   }
 
   #begin(session: Session, text: string, respond: Respond): void {
@@ -241,7 +266,7 @@ export class SimDatabase {
       const header = {
         sequence: String(tables.sequence),
         ticks: String(tables.ticks),
-        clock: String(ticksAt(clockAt)),
+        clock: this.#storeTime(tables, clockAt),
       };
       respond([done, { rows: [header] }]);
     };
@@ -366,7 +391,7 @@ export class SimDatabase {
 
   #prefetch(tables: Tables, values: readonly Value[]): Rows {
     const { sequence, ticks } = tables;
-    const clock = String(ticksAt(this.#options.scheduler.now));
+    const clock = this.#storeTime(tables, this.#options.scheduler.now);
     const rows: unknown[][] = [[0, String(sequence), String(ticks), clock, null, null, null]];
     for (const [place, stamp, value] of rowsByKey(tables, values)) {
       rows.push([1, place, stamp, null, null, null, value]);

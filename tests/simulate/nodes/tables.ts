@@ -24,6 +24,8 @@ export interface Tables {
   readonly entries: TreeNode<VersionedEntry>;
   readonly sequence: number;
   readonly ticks: bigint;
+  /** Store time minus the clock of the database. */
+  readonly clockShift: bigint;
   readonly batches: ReadonlyMap<string, StoredBatch>;
   readonly fenced: ReadonlySet<string>;
   /** The tails of long keys by head and digest; it depends on the keys alone and only grows. */
@@ -35,6 +37,7 @@ export function emptyTables(): Tables {
     entries: emptyTree(),
     sequence: 0,
     ticks: 0n,
+    clockShift: 0n,
     batches: new Map(),
     fenced: new Set(),
     tails: new Map(),

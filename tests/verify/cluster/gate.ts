@@ -14,6 +14,8 @@ export interface GateOrder {
   readonly cut?: boolean;
   /** Forwards this many commits and loses their responses. */
   readonly lose?: number;
+  /** Whether commits that fail in the database are acknowledged: a bug. */
+  readonly lie?: boolean;
 }
 
 export class Gate {

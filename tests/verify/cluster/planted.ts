@@ -1,3 +1,4 @@
+import { databaseTicks } from "../../../src/store/postgres/database-time.ts";
 import { queryOnce } from "../../postgres/database.ts";
 import type { Cluster } from "./cluster.ts";
 import type { ClusterFault } from "./faults.ts";
@@ -49,5 +50,19 @@ export const clusterBugs: readonly ClusterBug[] = [
     workloads: ["append", "queue", "transaction", "lease"],
     faults: ["lost responses", "lost connections"],
     plant: (cluster) => changeCommit(cluster, "earlier.number = batch_number", "false"),
+  },
+  {
+    name: "failed commit acknowledged",
+    workloads: ["append", "queue", "transaction", "blob register"],
+    faults: ["failing flush"],
+    async plant({ gate, nodes }) {
+      for (const { port } of nodes) await gate.order({ port, lie: true });
+    },
+  },
+  {
+    name: "store time follows the clock of the database",
+    workloads: ["timed lease", "queue"],
+    faults: ["database clock jump", "killed node", "failover"],
+    plant: (cluster) => changeCommit(cluster, "GREATEST(ticks, batch_ticks)", databaseTicks),
   },
 ];

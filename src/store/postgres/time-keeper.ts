@@ -1,0 +1,95 @@
+import type { Pool } from "pg";
+import type { Clock, Log } from "../../base/world.ts";
+import { ticksPerMillisecond, ticksPerSecond } from "../../base/ticks.ts";
+import { storeTicks, databaseTicks, type DatabaseTime } from "./database-time.ts";
+
+/** Store time goes on as before when the clock of the database jumps. `PostgresStore` uses it;
+ *  `database-time.ts` measures the clock. */
+
+interface TimeKeeperOptions {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly time: DatabaseTime;
+  readonly log: Log;
+}
+
+/** Nodes measure the database's clock at least every second (`node-watchers.ts`), and correct it at
+ *  once. */
+const confirmMilliseconds = 2_000;
+/** A transaction may get a time that is ahead of every clock by so much at most. */
+const aheadTicksMax = ticksPerSecond;
+
+const measureText = `SELECT ticks, clock_shift AS shift, ${storeTicks} AS clock FROM state`;
+/** Only if no other node has corrected the same jump. */
+const correctText = `UPDATE state SET clock_shift = clock_shift - $1
+  WHERE only_row = 1 AND clock_shift = $2`;
+const resetText = `UPDATE state SET clock_shift = 0
+  WHERE only_row = 1 AND clock_shift <> 0 AND ${databaseTicks} > ticks`;
+
+interface StateRow {
+  readonly ticks: string;
+  readonly shift: string;
+  readonly clock: string;
+}
+
+/** The table `state` has the shift of store time from the database's clock, which all nodes add. A
+ *  running node that notices a jump of that clock changes the shift by it. */
+export class TimeKeeper {
+  readonly #options: TimeKeeperOptions;
+  #isCorrecting = false;
+
+  constructor(options: TimeKeeperOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Called at the start of a node, before its first commit. A node that is alone takes the
+   * database's clock as it is. With others it waits until two measurements agree: the clock may
+   * have jumped just now, and the others correct it.
+   */
+  async start(isAlone: boolean): Promise<void> {
+    const { pool, time } = this.#options;
+    if (isAlone) await pool.query(resetText);
+    for (let jumps = -1; jumps !== time.jumps;) {
+      jumps = time.jumps;
+      if (!isAlone) await this.#wait();
+      await this.#measure();
+    }
+    time.keep(() => void this.#correct());
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.after(confirmMilliseconds, resolve));
+  }
+
+  async #measure(): Promise<StateRow & { readonly sentAt: bigint; readonly jump: bigint }> {
+    const { pool, clock, time } = this.#options;
+    const sentAt = clock.monotonic();
+    const { rows } = await pool.query<StateRow>(measureText);
+    const [row] = rows;
+    if (row === undefined) throw new Error("the table state has no row");
+    return { ...row, sentAt, jump: time.compare(BigInt(row.clock), sentAt) };
+  }
+
+  async #correct(): Promise<void> {
+    if (this.#isCorrecting) return;
+    this.#isCorrecting = true;
+    const { pool, clock, time, log } = this.#options;
+    try {
+      const { ticks, shift, clock: storeTime, sentAt, jump } = await this.#measure();
+      if (jump === 0n) return;
+      // Store time never decreases: a node that lags behind what others committed follows them.
+      if (clock.monotonic() + time.clockOffset + aheadTicksMax < BigInt(ticks)) {
+        time.follow(BigInt(storeTime), sentAt);
+        return;
+      }
+      await pool.query(correctText, [String(jump), shift]);
+      const milliseconds = Number(jump / ticksPerMillisecond);
+      log.warn({ milliseconds }, "the clock of the database has jumped; store time continues");
+    } catch {
+      // The next measurement shows the jump again.
+    } finally {
+      this.#isCorrecting = false;
+    }
+  }
+}

@@ -10,10 +10,12 @@ const vitest = await createVitest("test", {
 });
 // A changed file may throw when it is imported, or later.
 process.on("unhandledRejection", () => process.send(false));
-process.on("message", async ({ file, tests }) => {
+process.on("message", (request) => void runTests(request));
+
+async function runTests({ file, tests }) {
   vitest.invalidateFile(file);
   const specifications = await vitest.globTestSpecifications(tests);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, true);
   const hasFailed = testModules.some((module) => module.state() === "failed");
   process.send(!hasFailed && unhandledErrors.length === 0);
-});
+}

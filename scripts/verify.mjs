@@ -50,8 +50,8 @@ function runCluster() {
 /** The library that lets clocks and disks of database hosts fail. */
 function buildHostFaults(folder) {
   const source = join(root, "tests", "verify", "cluster", "host-faults.c");
-  const words = ["-shared", "-fPIC", "-O2", "-o", join(folder, "host-faults.so"), source, "-ldl"];
-  const { error } = spawnSync("cc", words, { stdio: "inherit" });
+  const flags = ["-shared", "-fPIC", "-O2", "-o", join(folder, "host-faults.so"), source, "-ldl"];
+  const { error } = spawnSync("cc", flags, { stdio: "inherit" });
   if (error === undefined) return;
   console.error("a C compiler is missing; on Debian: apt-get install gcc libc6-dev");
   process.exit(2);

@@ -21,7 +21,7 @@ interface Way {
 const commitMark = Buffer.from("\0commit\0");
 const databasePort = 5432;
 /** Types of messages of the database: ErrorResponse, NoticeResponse, ParseComplete. */
-const [errorType, noticeType, parseType] = [..."EN1"].map((type) => type.charCodeAt(0));
+const [errorType, noticeType, parseType] = Buffer.from("EN1");
 const parseBytes = 5;
 const ways = new Map<number, Way>();
 

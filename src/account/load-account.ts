@@ -59,7 +59,8 @@ export interface AccountLoadResult {
   readonly name: string;
   /** Whether earlier data was replaced. */
   readonly isReplaced: boolean;
-  /** The keys of a new account; undefined for one that existed, which keeps its own. */
+  /** The keys of a created account. Undefined for an account that existed, which keeps its own, and
+   *  for a configured one. */
   readonly keys?: AccountKeys | undefined;
 }
 

@@ -92,7 +92,8 @@ async function sizeOf(folder: string, extent: bigint): Promise<ExtentSize> {
   return { extent, bytes: found?.size ?? 0 };
 }
 
-/** Returns the number of copied bytes. Files may grow meanwhile. */
+/** Returns the number of copied bytes. It may exceed the sum of `extents`, because files may grow
+ *  while they are copied. */
 async function copyExtents(
   from: string,
   to: string,

@@ -24,8 +24,11 @@ import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
 import { StoredAccounts } from "../account/stored-accounts.ts";
 
-/** Where the configured accounts of a server are described. This file combines them with the
- *  accounts in its store, which administrators create while it runs. */
+/** The accounts and identities of a server: those of the configuration, combined with those in its
+ *  store, which administrators create while it runs. `server/start.ts` opens them, and `etagere
+ *  import`. */
+
+/** Where the configured accounts are described. */
 interface AccountSources {
   /** Path given with `--config`. */
   readonly config?: string | undefined;
@@ -49,6 +52,7 @@ interface AccountSources {
 }
 
 export interface ReloadableAccounts extends Accounts {
+  /** Rereads the stored accounts. Returns whether any has changed since. */
   refresh(): Promise<boolean>;
   /** Whether the configuration describes the account, so that stored settings do not apply. */
   isConfigured(name: string): boolean;
@@ -177,7 +181,9 @@ interface Settings {
   readonly identity: IdentitySettings;
 }
 
-/** Adds the stored accounts that are not configured, the developer identity and the roles. */
+/** Adds the stored accounts that are not configured and the roles. Adds also the identity of a
+ *  developer on this machine, who has all roles, but only while every account key is a published
+ *  one and every listener is local: it then gives nobody new access. */
 function combine(
   { isLocal }: AccountSources,
   { list, names, identity: configured }: ConfiguredSettings,

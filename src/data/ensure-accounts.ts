@@ -11,9 +11,10 @@ import { StartRefused } from "../host/refused.ts";
 import { containers, deletedContainers } from "../blob/records.ts";
 
 /** Connects the accounts of the configuration with their records in the store, at the start of a
- *  server, after a reload and after a restore. These are the parts with which `account` changes
- *  stored accounts: it cannot import the services, whose data decides whether an account may be
- *  deleted. */
+ *  server, after a reload and after a restore. */
+
+/** The functions with which `account` changes stored accounts. It cannot import them from the
+ *  services, whose data decides whether an account may be deleted. */
 export function accountChangeParts(store: Store, random: Random): AccountChangeParts {
   const names = services.map(({ name }) => name);
   return { store, random, services: names, hasContainers, hasData };

@@ -16,8 +16,10 @@ import { toCloudEvent, type EventSource } from "./render-event.ts";
 import { SubscriptionRun, type SendEvent } from "./subscription-run.ts";
 import { WebhookClient, WebhookUnreachable, type WebhookRules } from "./webhook.ts";
 
-/** What the delivery of events needs of the running server. It delivers the events of all
- *  subscriptions, with a `SubscriptionRun` for each. */
+/** Sends the events of an account to its event subscriptions, with one `SubscriptionRun` for each
+ *  subscription. `server/running-server.ts` starts it. */
+
+/** What event delivery needs of the running server. */
 interface DeliveryParts {
   readonly runtime: Runtime;
   readonly log: Log;
@@ -108,8 +110,9 @@ function identityOf({ account, name, accountId, record, deadLetterContainers }: 
   return [account, name, accountId, record.revision, containers].join(" ");
 }
 
-/** The subscriptions of accounts that exist, with states in the logs of these accounts, except
- *  paused ones and those that the configuration no longer contains. */
+/** The subscriptions to deliver: accounts exist, not paused, and contained in the configuration if
+ *  they came from it. If an account was replaced (reset, load or restore), the state of its
+ *  subscriptions is moved to its new id first. */
 async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readonly WantedRun[]> {
   const { found, replaced } = await store.snapshot(async (view) => {
     const all = await readSubscriptions(view);
@@ -132,6 +135,9 @@ async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readon
   return found;
 }
 
+/** The containers for undeliverable events of one account. Events of blobs in them go to no
+ *  subscription of the account, because an undeliverable event would otherwise cause another one.
+ *  Each run has this set as part of its identity, so that a change of it restarts the run. */
 function containersOf(all: readonly NamedSubscription[], account: string): ReadonlySet<string> {
   const own = all.filter((each) => each.account === account);
   return new Set(own.flatMap(({ record }) => record.deadLetterContainer ?? []));

@@ -12,7 +12,8 @@ export interface AuditTarget {
 
 type AuditTargetName = "syslog" | "webhook";
 
-/** Lines that wait for the target; beyond it, lines are dropped. */
+/** Limit of the UTF-16 code units of lines that wait for the target. Beyond it, lines are
+ *  dropped. */
 const queuedUnitsMax = 4 * 1024 * 1024;
 const batchLinesMax = 500;
 const pauseMillisecondsFirst = 250;

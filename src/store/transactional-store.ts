@@ -26,7 +26,7 @@ import { SnapshotView } from "./layered-scan.ts";
 
 /** Transactions, snapshots and store time on top of an engine. `TransactionalStore` is the store on
  *  LMDB and in memory; `Transactions`, which runs the work of callers, is also a part of the store
- *  in PostgreSQL. */
+ *  in PostgreSQL. `store.ts` describes the methods and options. */
 
 /** Key of the id of the boot that the clock offset belongs to. */
 const bootKey = new Uint8Array([0, 2]);

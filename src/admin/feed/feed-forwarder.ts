@@ -28,7 +28,8 @@ export class FeedForwarder {
     this.#options = options;
   }
 
-  /** Starts or stops forwarding. `reads`: the keys of the objects whose reads are events. */
+  /** Starts or stops forwarding. `reads`: keys of the objects with an open timeline in the
+   *  explorer. Reads are forwarded for these objects only. */
   observe(isOn: boolean, reads: readonly string[]): void {
     this.#watched.set(reads);
     this.#options.observer.watch = isOn ? this.#watch : undefined;

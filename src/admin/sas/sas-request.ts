@@ -11,7 +11,8 @@ export type SasRequest = CommonSasFields & (AccountSasFields | ServiceSasFields)
 
 interface CommonSasFields {
   readonly account: string;
-  /** Undefined if a stored access policy has the expiry. */
+  /** Lifetime, from `startsAt` or else from now. Undefined if a stored access policy has the
+   *  expiry. */
   readonly minutes: number | undefined;
   readonly startsAt: Ticks | undefined;
   readonly permissions: string;

@@ -6,8 +6,9 @@ import { refusePage, type AdminRequest } from "../request.ts";
 import type { RawCall, RawRoute } from "../routes.ts";
 
 /** The routes that export accounts to an archive and load one, for `etagere export` and `etagere
- *  load`. This is the path of both; exports reveal everything, so the audit log records them,
- *  too. */
+ *  load`. Exports reveal all data, so the audit log records them although they change nothing. */
+
+/** The path of both routes. */
 export const archivePath = "/admin/v1/archive";
 /** A header after the archive with the report of the export. */
 export const reportTrailer = "x-etagere-report";

@@ -114,7 +114,9 @@ export function heldLeasePage(
   });
 }
 
-/** Leases that ended after `from`, up to and including `to`. */
+/** Leases that ended after `from`, up to and including `to`, for the events that
+ *  `feed/timed-events.ts` sends when a lease ends. The index is ordered by the time when a lease
+ *  ends. */
 export async function endedLeases(
   view: RecordView,
   { from, to, limit }: { readonly from: Ticks; readonly to: Ticks; readonly limit: number },
@@ -149,6 +151,10 @@ function leaseFacts(lease: Lease, now: Ticks): Omit<HeldLease, keyof LeaseTarget
   };
 }
 
+/** Finds the names of a leased object. `recordKey` holds: for a container or share, the id of its
+ *  account and its name; for a share snapshot, the id of the share and the time; for a blob, the id
+ *  of its directory and its name; for a file, the ids of share and directory and the folded
+ *  name. */
 async function targetOf(
   view: RecordView,
   names: Names,

@@ -2,8 +2,8 @@ import { matchesLike, type LikePattern } from "./like-pattern.ts";
 import { RecordError } from "./records.ts";
 import { cast, invalidConversion, numberOf, textOf, type SqlValue } from "./values.ts";
 
-/** The syntax tree of an SQL query: `parse-query.ts` builds it, `run-query.ts` evaluates it for
- *  each record. */
+/** The syntax tree of an SQL query, which `parse-query.ts` builds, and the evaluation of its
+ *  expressions, which `run-query.ts` calls for each record. */
 
 export type Expression =
   | { readonly kind: "literal"; readonly value: string | number | boolean | null }

@@ -200,7 +200,7 @@ export const emptyBody: Param<undefined> = {
   },
 };
 
-/** The parameters of Put Block List, and with other content headers those of Put Blob. */
+/** The parameters of Put Block List. Put Blob has the same, except for `headers`. */
 export const blockBlobParams = {
   metadata,
   headers: blobHeaders,

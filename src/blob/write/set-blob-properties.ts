@@ -212,7 +212,7 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
       pendingCopy: "reject",
       clientKey: "none",
       event: "none",
-      // Recorded: a blob can be leased before its blocks are committed.
+      // Recorded from Azure: a blob can be leased before its blocks are committed.
       uncommitted: "exists",
     },
     decide: ({ scope, target, input, now, newGuid }) => {

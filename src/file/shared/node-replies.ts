@@ -13,16 +13,25 @@ import {
   shareBytes,
 } from "../records.ts";
 
-/** How file nodes are stored, changed and deleted, with what share snapshots still need of them:
- *  replies for REST operations, effects for others. This is the key of a file node and its
- *  share. */
+/**
+ * How file nodes are stored, changed and deleted: replies for REST operations, effects for SMB and
+ * background tasks.
+ *
+ * Share snapshots copy on write. A share has an epoch, which each snapshot raises. A node
+ * whose `since` is not later than the newest snapshot is shown by that snapshot, so a version of
+ * its record is stored before a change. `versionEnds` finds the versions that a deleted snapshot no
+ * longer needs.
+ */
+
+/** The key of a file node and the record of its share. */
 interface NodeWriteTarget {
   readonly share: ShareRecord;
   readonly key: NodeKey;
 }
 
 /** The effects that store a version of a record before it changes or is removed. Empty if no
- *  snapshot shows the record; none shows a displaced file. */
+ *  snapshot shows the record. No snapshot shows a displaced file (replaced by a rename while
+ *  open). */
 export function keepForSnapshots(
   { share, key }: NodeWriteTarget,
   target: NodeRecord | undefined,

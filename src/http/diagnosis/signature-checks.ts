@@ -4,7 +4,9 @@ import { isSignedBy } from "../auth/shared-key.ts";
 import { decodePercent } from "../../protocol/names.ts";
 
 /** Compares the signature of a request with those that result from known mistakes of clients, from
- *  other keys and from other spellings of the signature itself. */
+ *  other keys and from other spellings of the signature itself. `diagnose.ts` calls it for each
+ *  request that is rejected because of its signature while the debug log (`--debug`) is written;
+ *  the report goes into that log. */
 
 /** A known mistake of clients and the string to sign that results from it. */
 export type Mistake = readonly [difference: string, text: string];

@@ -5,8 +5,6 @@ import type { ServiceName } from "../names.ts";
 /** Roles of Azure (RBAC): which actions one grants, and whether the role assignments of an account
  *  permit a request. Actions have the names of Azure's role definitions. */
 
-/* Actions: Azure's names of what a role may grant, as in its role definitions. */
-
 const prefix = "Microsoft.Storage/storageAccounts/";
 
 /** The actions that an operation needs: alternatives, of which one must be granted completely.

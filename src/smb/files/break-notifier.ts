@@ -217,7 +217,8 @@ export class BreakNotifier {
     });
   }
 
-  /** Notifies at most `notificationsPerIterationMax` clients; false if some remain. */
+  /** Notifies at most `notificationsPerIterationMax` clients. Returns false if others may need a
+   *  notification, too. */
   #notifyHolders({ holders }: WatchedFile, { caches }: LockState): boolean {
     const byKey = new Map(caches.map((cache) => [cache.key, cache]));
     let notified = 0;

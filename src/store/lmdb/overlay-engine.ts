@@ -172,9 +172,9 @@ const opensMax = 1000;
 /** Overlapping keys (those in both files) that every batch reconciles, or fewer if there are
  *  fewer. */
 const reconciledMin = 8;
-/** Overlapping keys that a batch reconciles per volatile key that it writes. With fewer their
- *  number would grow under load: a key is reconciled only after a batch of either file and one more
- *  check. */
+/** Overlapping keys that a batch reconciles per volatile key that it writes. To reconcile a key
+ *  takes three batches (one of each file and a check), so a batch must examine more keys than it
+ *  adds: otherwise their number would grow under load. */
 const reconciledPerWrite = 4;
 const overlappingMax = 1_000_000;
 

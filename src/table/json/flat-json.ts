@@ -26,7 +26,9 @@ export class FlatJsonParser {
   readonly names: string[] = [];
   readonly values: (JsonScalar | undefined)[] = [];
   count = 0;
-  /** Names of this and the previous object by position; undefined if written with escapes. */
+  /** Names by position, of this object as far as it has been read, then of the previous one:
+   *  `#readName` compares with them, because consecutive entities mostly have the same properties.
+   *  Undefined if the name was written with escapes. */
   readonly #plainNames: (string | undefined)[] = [];
   /** Each parser has its own expression, because it remembers its position. */
   readonly #scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

@@ -255,7 +255,8 @@ function deleteFlat(context: OverwriteContext, found: DeletionReads, takesEntrie
     return fail("DirectoryNotEmpty", { message: notEmptyText });
   }
   const { upload, kept } = found;
-  // The pipeline has checked the lease of the addressed blob already.
+  // The pipeline has compared the lease of this blob with the lease id of the request.
+  // `deleteEntries` rejects every leased entry, so it gets this record without the lease.
   const record = target && { ...target, lease: undefined };
   const own = next === undefined && record ? [{ key: blobKey(context), record, upload, kept }] : [];
   const all = [...entries, ...own];

@@ -15,8 +15,8 @@ export interface AdminAudit {
 }
 
 const pathUnitsMax = 2048;
-/** Routes that change nothing, but are recorded because of what they return: keys of accounts,
- *  secrets of principals, and all data of an account. */
+/** Routes that change nothing, but have entries in the audit log because of what they return: keys
+ *  of accounts, secrets of principals, and all data of an account. */
 const revealingRoutes: ReadonlySet<string | undefined> = new Set([
   "/admin/v1/accounts/:name/key",
   "/admin/v1/identity/environment",

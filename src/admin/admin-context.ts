@@ -32,7 +32,7 @@ export interface AdminContext extends World {
   /** The Data Lake API of the blob service; undefined if blobs are not served. */
   readonly dfs?: HttpService | undefined;
   readonly observer: Observer;
-  /** Writes the audit log; undefined without one. */
+  /** Writes an entry to the audit log. Undefined if the server has no audit log. */
   readonly audit?: ((audited: AdminAudit) => void) | undefined;
   /** Undefined if the server is one process. */
   readonly otherWorkers?: OtherWorkers | undefined;
@@ -75,7 +75,7 @@ export interface ArchiveControl {
 }
 
 interface ArchiveExport {
-  /** Names of accounts; empty: all. */
+  /** Names of accounts. An empty list means all accounts. */
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
   readonly sink: (bytes: Uint8Array) => Promise<void>;
@@ -102,7 +102,8 @@ export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => vo
  *  each request. */
 export type ViewContext = Omit<AdminContext, "accounts" | "security">;
 
-/** The context of routes: also what the server has recorded. */
+/** The context of routes: the views of the store, and what the server has in memory, such as the
+ *  request feed. */
 export interface RouteContext extends ViewContext {
   readonly feed: Feed;
   readonly health: Health;

@@ -57,11 +57,11 @@ export interface Capabilities {
   readonly delete: boolean;
   /** Create user delegation SAS; only for the whole service. */
   readonly sign: boolean;
-  /** Dequeue messages. */
+  /** Whether the login may dequeue messages. */
   readonly process: boolean;
-  /** Change messages in flight. */
+  /** Whether the login may change messages in flight. */
   readonly update: boolean;
-  /** Change the tags of blobs. */
+  /** Whether the login may change the tags of blobs. */
   readonly tag: boolean;
 }
 
@@ -206,7 +206,7 @@ export interface Wait {
 export interface WaitsView {
   readonly now: string;
   readonly waits: readonly Wait[];
-  /** Clients that wait for each other. */
+  /** Each cycle is a list of clients, each of which waits for the next one. */
   readonly cycles: readonly (readonly string[])[];
 }
 
@@ -236,7 +236,7 @@ export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
 
 export interface Timeline {
   readonly now: string;
-  /** Since when requests are recorded. */
+  /** Time of the first request that the feed has recorded. */
   readonly watchedSince: string;
   readonly etag: string | null;
   readonly entries: readonly TimelineEntry[];
@@ -257,7 +257,7 @@ export interface Policy {
 }
 
 export interface PoliciesView {
-  /** Undefined except for containers. */
+  /** Set only for containers. */
   readonly publicAccess?: string;
   readonly lastModified?: string | undefined;
   readonly policies: readonly Policy[];
@@ -269,11 +269,11 @@ export interface PrincipalInfo {
   readonly clientId: string;
   readonly groups: readonly string[];
   readonly hasSecret: boolean;
-  /** Only stored principals can be changed; the developer identity is built in. */
+  /** `stored` principals can be changed. `configured` ones are in the configuration; the developer
+   *  identity is built in. */
   readonly source: "configured" | "stored" | "built-in";
 }
 
-/** A principal after it was created or changed. */
 export interface ChangedPrincipal extends PrincipalInfo {
   /** Set if the request has chosen or asked for a new secret; no other response has it. */
   readonly secret?: string | undefined;
@@ -291,13 +291,13 @@ export interface AssignmentInfo {
   /** Name of the local principal with this object id. */
   readonly principal?: string | undefined;
   readonly role: string;
-  /** Undefined for all accounts. */
+  /** Undefined if the role assignment is for all accounts. */
   readonly account?: string | undefined;
   readonly scope?: { readonly service: ServiceName; readonly name: string } | undefined;
 }
 
 export interface Identity {
-  /** Whether roles decide about tokens. */
+  /** Whether the roles of a principal decide what its tokens permit. */
   readonly rolesDecide: boolean;
   readonly principals: readonly PrincipalInfo[];
   readonly roles: readonly RoleInfo[];
@@ -392,7 +392,7 @@ export interface HeldLease {
   readonly account: string;
   readonly container: string;
   readonly path?: string;
-  /** Time of the share snapshot, if one is leased. */
+  /** Time of the leased share snapshot; absent if the share itself is leased. */
   readonly snapshot?: string;
   readonly id: string;
   readonly state: LeaseState;

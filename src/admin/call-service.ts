@@ -31,9 +31,9 @@ export interface ServiceReply {
   readonly text: string;
 }
 
-/** Calls a service through its pipeline, as any client would, so that all its rules apply. The call
- *  is signed with the account key, because some operations accept no SAS; for a principal its roles
- *  decide. Undefined if the caller has no such account. */
+/** Calls a service through its pipeline, so that all rules for requests of clients apply. The call
+ *  is signed with the account key, because some operations accept no SAS; for a principal the roles
+ *  of the principal decide. Undefined if the caller has no such account. */
 export async function callService(
   { context, accounts, grant }: CheckedRequest,
   service: ServiceName,

@@ -70,7 +70,8 @@ async function handle(
     reply = failed(parts, message, error);
     if (response.headersSent) return void response.destroy();
   }
-  // The archive route writes its own response but is audited like the others.
+  // The archive route writes its own response, but has an entry in the audit log as other routes
+  // have.
   if (reply !== undefined || facts.route === archivePath) {
     const { audit } = parts.context;
     const result = reply ?? { status: response.statusCode };

@@ -1,6 +1,6 @@
-/** A check of a parameter or body field of the admin API, by which routes declare what they accept.
- *  Returns what is wrong with the value, as text that follows the parameter's name in the message,
- *  such as "is missing"; undefined if nothing is. */
+/** A check of a parameter or body field of the admin API: routes declare one for each value that
+ *  they accept. Returns the problem as text that follows the parameter's name in the message ("is
+ *  missing"), or undefined if the value is valid. */
 export type Check = (value: unknown) => string | undefined;
 
 /** Checks by parameter name; other parameters are rejected. */
@@ -47,7 +47,7 @@ export function optional(check: Check): Check {
 }
 
 export const textCheck = textUpTo(textUnitsMax);
-/** Text as long as the longest bearer token. */
+/** Accepts text as long as the longest bearer token. */
 export const longTextCheck = textUpTo(longTextUnitsMax);
 
 function textUpTo(unitsMax: number): Check {

@@ -23,7 +23,8 @@ export interface AdminRequest {
 export interface AuthenticatedRequest extends AdminRequest {
   readonly context: RouteContext;
   readonly grant: Grant;
-  /** Only the accounts that the caller administers or, as a principal, has a role in. */
+  /** The accounts that the caller administers. For a principal: the accounts in which the principal
+   *  has a role. */
   readonly accounts: Accounts;
   /** Whether the caller may see what a container, queue, table or share contains; an administrator
    *  also in an account that is no longer configured. */
@@ -100,10 +101,10 @@ export function countOf(query: URLSearchParams, name: string, standard: number):
   return given === "" ? standard : Number(given);
 }
 
-/** Memory that a chunk takes beside its bytes. */
+/** Memory that a chunk of a body takes in addition to the bytes of the chunk. */
 const chunkOverheadBytes = 128;
 
-/** The bytes of a body, or why it was not read. */
+/** The bytes of a body, or the reason why it was not read. */
 type ReadBody = Buffer | "too-large" | "no-memory";
 
 /** Reads a small body. It counts against the memory budget of all requests: clients that have not
@@ -130,8 +131,8 @@ async function readBody(
   }
 }
 
-/** Only browsers send this header. A web page must not be able to copy, replace or delete all
- *  data. */
+/** Rejects requests of browsers, which alone send this header: a web page must not be able to copy,
+ *  replace or delete all data. */
 export function refusePage({ headers }: Pick<AdminRequest, "headers">): AdminResponse | undefined {
   if (headers.origin === undefined) return undefined;
   return refuse(403, "NotFromAPage", "not allowed from a page");

@@ -28,11 +28,11 @@ import { formatIso } from "../base/dates.ts";
 import { refusePage, type CheckedRequest } from "./request.ts";
 
 /** The routes of the admin listener, and what they share: the request feed, and the samples of the
- *  health page, which are recorded as long as the listener is open. */
+ *  health page. Samples are taken as long as the listener is open. */
 interface RouteTable {
   readonly routes: readonly AnyRoute[];
   readonly context: RouteContext;
-  /** Ends streams and timers. */
+  /** Closes the streams and stops the timers of the feed and of the samples. */
   readonly close: () => void;
 }
 

@@ -77,7 +77,7 @@ export interface NodeChange {
   readonly contentLength?: number | undefined;
 }
 
-/** The share of changes, and the request that makes them. */
+/** The share in which files change, and the request that changes the files. */
 interface ChangeContext extends Pick<
   EventRecord,
   "requestId" | "clientRequestId" | "endpoint" | "etag"
@@ -85,7 +85,7 @@ interface ChangeContext extends Pick<
   readonly account: bigint;
   readonly share: bigint;
   readonly shareName: string;
-  /** What the operation declares its changes to count as. */
+  /** The operation name that the events contain. */
   readonly event: FileApi;
   readonly now: Ticks;
 }

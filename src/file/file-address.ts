@@ -33,7 +33,7 @@ const entryComps: ReadonlySet<string> = new Set(["listhandles", "forceclosehandl
 export function identify(path: string, query: QueryReader): Result<FileAddress> {
   const restype = query.get("restype")?.toLowerCase();
   const comp = query.get("comp")?.toLowerCase() ?? "";
-  // Snapshot Share ignores the parameter, whatever its value.
+  // Snapshot Share ignores this parameter, with any value.
   const isIgnored = restype === "share" && comp === "snapshot";
   const at = isIgnored ? ok(undefined) : snapshotTime(query, "sharesnapshot");
   if (!at.ok) return at;
@@ -50,9 +50,9 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
   return ok({ resource: rest === "" ? "share" : "file", ...address });
 }
 
-/** The names that the credentials of a request must cover: those of the file that it addresses. A
- *  SAS of `a.` therefore does not cover a request that the service reads as one for `a` (recorded
- *  for sources of Put Range). */
+/** The names that the credentials of a request must cover: those of the file that the request
+ *  addresses. A SAS of `a.` therefore does not cover a request that the service reads as one for
+ *  `a` (recorded from Azure for sources of Put Range). */
 export function signedName(
   { share, path }: FileAddress,
   headerOf?: (name: string) => string | undefined,

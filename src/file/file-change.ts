@@ -6,7 +6,7 @@ export interface FileChange {
   readonly account: string;
   readonly share: string;
   readonly path: readonly string[];
-  /** Remote address and port. */
+  /** Remote address and port of the SMB client. */
   readonly client: string;
 }
 

@@ -22,8 +22,10 @@ import { keepsTrailingDots, type FileAddress } from "./file-address.ts";
 import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
 
 /** Declares the REST operations on files (`fileOperation`), which SMB clients may have open at the
- *  same time. This is the SMB access that an operation counts as for its duration. It is checked
- *  against the opens, byte-range locks and caching grants of SMB clients. */
+ *  same time. */
+
+/** The SMB access that a REST operation counts as for its duration. It is checked against the
+ *  opens, byte-range locks and caching grants of SMB clients. */
 interface TargetAccess<Input> extends FileAccess {
   /** The bytes that a call touches, to compare with byte-range locks; undefined if it touches none.
    *  Absent if no call of the operation touches bytes. */
@@ -127,7 +129,7 @@ export function byteSpan(offset: number, length: number): ByteSpan | undefined {
   return length <= 0 ? undefined : { offset: BigInt(offset), length: BigInt(length) };
 }
 
-/** All bytes of a file, for operations that read or replace them. */
+/** The range of all bytes of a file, for operations that read or replace the whole content. */
 export function wholeFile(_input: object, { content }: NodeRecord): ByteSpan | undefined {
   return byteSpan(0, content?.length ?? 0);
 }

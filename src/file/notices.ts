@@ -10,7 +10,9 @@ import type { Ticks } from "../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
 
 /** Change notices: records that carry changes of files to the other server processes whose SMB
- *  clients watch them (CHANGE_NOTIFY). These are the processes to notify of changes in a share. */
+ *  clients watch them (CHANGE_NOTIFY). */
+
+/** The processes to notify of changes in a share. */
 interface WatchedShare {
   readonly owners: readonly string[];
 }
@@ -41,7 +43,7 @@ export interface Notice {
 
 interface NoticeKey {
   readonly share: bigint;
-  /** The process that the notice is for. */
+  /** Id of the process that the notice is for. */
   readonly owner: string;
   readonly at: Ticks;
   readonly node: bigint;
@@ -93,8 +95,8 @@ export function noticeOf(
   const about = { node: id, parent, name, kind };
   if (before === undefined) return { ...about, action: "added", aspects: [] };
   if (after === undefined) return { ...about, action: "removed", aspects: [] };
-  // Only the times of the directory changed, because its entries changed. These have their own
-  // notices.
+  // Only the times of the directory have changed, because an entry of it has changed. That entry
+  // has its own notice.
   if (kind === "directory" && before.etag === after.etag) return undefined;
   const aspects = changedAspects(before, after);
   return aspects.length === 0 ? undefined : { ...about, action: "modified", aspects };

@@ -24,8 +24,9 @@ import type { LockState } from "./locks/lock-state.ts";
 
 export type Protocol = "SMB" | "NFS";
 
-/** The records of the File service, and the tables that store them. These are the settings of
- *  Create Share and Set Share Properties, beside quota and metadata. */
+/** The records of the File service, and the tables that store them. */
+
+/** The settings of Create Share and Set Share Properties, beside quota and metadata. */
 export interface ShareSettings {
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
@@ -44,8 +45,8 @@ export interface ShareSettings {
 
 export interface ShareRecord {
   /** First part of the keys of all records of the share. A share that is created again under the
-   *  same name gets another id, so deleting a share removes only this record; a reclaim job removes
-   *  the others. */
+   *  same name gets another id. Deleting a share therefore removes only this record; a reclaim job
+   *  removes the records below it. */
   readonly id: bigint;
   readonly etag: Ticks;
   readonly lease?: Lease | undefined;
@@ -57,8 +58,7 @@ export interface ShareRecord {
    *  in (`since`). */
   readonly epoch: number;
   /** The last epoch that the newest snapshot shows; 0 without a snapshot. No snapshot shows a
-   *  record that was written in a later epoch, so such a record is overwritten without storing a
-   *  version. */
+   *  record of a later epoch, so a later record is overwritten without storing a version. */
   readonly newestSnapshot: number;
   readonly snapshotCount: number;
 }
@@ -105,7 +105,7 @@ export interface NodeRecord {
   /** Unchanged by renames: handles, locks and children refer to it. */
   readonly id: bigint;
   readonly parent: bigint;
-  /** The name as the client spelled it, in its own case. */
+  /** The name as the client spelled it, not case-folded. */
   readonly name: string;
   readonly kind: NodeKind;
   readonly etag: Ticks;
@@ -191,7 +191,7 @@ export interface ShareName {
   readonly name: string;
 }
 
-/** Index from the id of a share to its account and name. */
+/** Index that finds the account and name of a share by its id. */
 export const shareNames = defineIndex<{ id: bigint; name: string }, ShareName>({
   name: "share-names",
   tag: 0x5b,
@@ -351,8 +351,9 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
 });
 
 /** Handles through which the content of a file was changed, while the account has an event log: the
- *  close of such a handle is an event. Durable, unlike the lock state, so that a change whose
- *  handle was lost with the boot becomes an event, too (`filesystem/sweep.ts`). */
+ *  close of such a handle is an event. These records are durable, unlike the lock state, so that a
+ *  change through a handle that the end of the boot has closed becomes an event, too
+ *  (`filesystem/sweep.ts`). */
 export const openChanges = defineTable<{ share: bigint; file: bigint; handle: bigint }, object>({
   name: "file-open-changes",
   tag: 0x5e,
@@ -366,7 +367,7 @@ export interface PermissionRecord {
   readonly sddl: string;
 }
 
-/** Security descriptors of a share, by a hash of their text. */
+/** Security descriptors of the files of a share, by a hash of their text. */
 export const permissions = defineTable<{ share: bigint; key: string }, PermissionRecord>({
   name: "file-permissions",
   tag: 0x58,

@@ -28,7 +28,9 @@ import {
 import { nodeById, resolvePath, type HardLink, type ResolvedPath } from "./share-tree.ts";
 
 /** Loads what a REST request addresses (the service, a share, a directory or a file), before its
- *  operation decides. This is the scope of a share. */
+ *  operation decides. */
+
+/** The scope of a share. */
 interface ShareScope extends AccountScope {
   /** The share itself, even if the address is a snapshot of it. */
   readonly current: ShareRecord;
@@ -70,7 +72,7 @@ export interface FileResources {
   readonly entry: { scope: NodeScope; target: NodeRecord };
 }
 
-/** Targets that writing operations reject unless they accept them here. */
+/** Kinds of targets that operations which write reject, unless an operation accepts them here. */
 export interface WritePolicies {
   /** Set if the operation writes to share snapshots. */
   readonly acceptsSnapshot?: true;

@@ -40,7 +40,7 @@ export interface FeedEvent {
 
 /** Why a request was rejected (304, 409, 412, or 403 for lack of a role). */
 export interface FeedRefusal {
-  /** Undefined for 304 Not Modified. */
+  /** Undefined for a response 304 Not Modified, which is no error. */
   readonly fault: Fault | undefined;
   readonly rule: Rule | "request" | "role";
   readonly now: Ticks | undefined;
@@ -99,7 +99,6 @@ export interface ObjectChange {
   readonly address: Call["address"] | undefined;
 }
 
-/** Reports the changes of a request. */
 export function objectChangesOf(
   observed: ObservedRequest,
   report: (change: ObjectChange) => void,
@@ -121,7 +120,7 @@ export function objectChangesOf(
   });
 }
 
-/** The `objectKey` of what was changed. */
+/** The `objectKey` of the changed object. */
 export function changedObjectKey({ service, account, address }: ObjectChange): string {
   return objectKey({ service: service.name, account, place: placeOf(service, address) });
 }
@@ -316,8 +315,8 @@ export function isSameObject(left: WatchedObject, right: WatchedObject): boolean
   );
 }
 
-/** The objects whose reads are recorded: those of open timelines. Reads of all other objects cost
- *  one comparison. */
+/** The objects of open timelines, whose reads the feed records. Reads of all other objects cost one
+ *  comparison. */
 export class WatchedObjects {
   #keys: ReadonlySet<string> = new Set();
 
@@ -334,15 +333,14 @@ export class WatchedObjects {
   }
 }
 
-/** A fact that is true for some time, such as that a client holds a lease or waits for a lock. A
- *  `SpanHistory` records its beginning and end from samples. */
+/** A fact that holds for some time: a client holds a lease, or waits for a lock. A `SpanHistory`
+ *  records its beginning and end from samples. */
 export interface Spanned {
   /** Identifies the fact between samples. */
   readonly key: string;
   /** When the fact began; undefined: when it was first sampled. */
   readonly since?: Ticks | undefined;
-  /** When the fact ends by itself, such as the expiry of a lease; undefined if that is not
-   *  known. */
+  /** Time when the fact ends by itself (a lease expires); undefined if that is not known. */
   readonly until?: Ticks | undefined;
 }
 
@@ -353,7 +351,7 @@ export interface Span<Fact> {
   readonly to: Ticks | undefined;
 }
 
-/** Facts that hold at the same time; further ones are not recorded. */
+/** Limit of facts that hold at the same time; the history omits further ones. */
 const heldMax = 2000;
 /** Spans that have ended and are kept for timelines. */
 const endedMax = 4096;
@@ -425,7 +423,7 @@ export class Ring<T> {
     this.#next = (this.#next + 1) % this.#countMax;
   }
 
-  /** The items, newest first. */
+  /** Yields the newest items first. */
   *latest(): IterableIterator<T> {
     const count = this.#items.length;
     for (let back = 1; back <= count; back += 1) {

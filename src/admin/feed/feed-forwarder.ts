@@ -15,8 +15,8 @@ interface FeedForwarderOptions {
 const queuedEventsMax = 1000;
 const flushMilliseconds = 50;
 
-/** Sends the feed events of this process to the main worker, through the supervisor. One message is
- *  on its way at a time; events that do not fit into the queue meanwhile are counted as missed. */
+/** Sends the feed events of this process to the main worker, through the supervisor. At most one
+ *  message is on its way. Events wait in a queue; those that do not fit are counted as missed. */
 export class FeedForwarder {
   readonly #options: FeedForwarderOptions;
   readonly #watched = new WatchedObjects();

@@ -53,12 +53,13 @@ interface StreamOptions {
 export class Feed {
   readonly events = new Ring<FeedEvent>(eventsKeptMax);
   readonly reads = new Ring<FeedEvent>(readsKeptMax);
-  /** What clients held, and for what they waited; sampled once a second. */
+  /** The leases and locks that clients held, and those for which they waited; sampled once a
+   *  second. */
   readonly holds = new SpanHistory<Hold>();
   readonly waits = new SpanHistory<WaitFact>();
-  /** Rejected requests since the start, by the rule that rejected them. */
+  /** Rejected requests since the start of the server, counted by the rule that rejected each. */
   readonly refusalsByRule = new Map<string, number>();
-  /** Since when requests are recorded. */
+  /** Time of the first request that the feed has recorded. */
   readonly recordedSince: Ticks;
   readonly #context: ViewContext;
   readonly #health: Health;
@@ -118,7 +119,8 @@ export class Feed {
     return undefined;
   }
 
-  /** The kinds and the object of a stream. Reads are recorded only of one object. */
+  /** Parses the kinds of events that a stream requests, and its object. Reads of an object are
+   *  recorded only while a stream is about that object. */
   #parse(request: AuthenticatedRequest): StreamOptions | { readonly refusal: AdminResponse } {
     const { query } = request;
     const { httpServices } = this.#context;
@@ -271,7 +273,7 @@ export class Feed {
     }
   }
 
-  /** Samples what clients hold and wait for. */
+  /** Records which leases and locks clients hold and wait for. */
   async #sample(): Promise<void> {
     const { clock } = this.#context;
     const held = await readRecords(this.#context, holdsNow);

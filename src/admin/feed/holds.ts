@@ -13,9 +13,9 @@ export interface Hold extends Spanned {
   readonly service: ServiceName;
   readonly account: string;
   readonly container: string;
-  /** Blob, file, or id of the message. */
+  /** Path of the blob or file, or id of the message. */
   readonly path: string;
-  /** Undefined for leases and messages: their records do not name a client. */
+  /** Undefined for leases and messages, because their records do not name a client. */
   readonly client: string | undefined;
   readonly what: string;
   /** Id of a lease, to find the client that acquired it. */

@@ -73,7 +73,7 @@ function nameOf(
   return identity?.principals.find((each) => each.objectId.toLowerCase() === id)?.name;
 }
 
-/** The missing actions, and the roles that would grant them. */
+/** The actions that the principal lacks, and the roles that would grant them. */
 function renderMissing(identity: IdentitySettings | undefined, missing: ActionNeed): object {
   return { actions: missing, roles: rolesGranting(missing, identity?.roles ?? []) };
 }

@@ -59,7 +59,7 @@ class ReturnedMessages {
 
 export interface TimedEvent {
   readonly kind: FeedKind;
-  /** Undefined for events of the server. */
+  /** Undefined for events of the server itself. */
   readonly about: WatchedObject | undefined;
   readonly data: object;
 }
@@ -83,7 +83,7 @@ export class TimedEvents {
     this.#messages = undefined;
   }
 
-  /** The events since the previous poll. */
+  /** The events since the previous call of `poll`. */
   poll(): Promise<readonly TimedEvent[]> {
     return readRecords(this.#context, async (records) => {
       const { now } = records;

@@ -35,7 +35,7 @@ const fieldChecks = {
 const access = "server";
 
 /** Routes that create, change and delete stored principals and role assignments. Only the admin
- *  token permits them: no role and no account key can give rights to others, or to itself. */
+ *  token permits them, so that no role and no account key can be used to gain more rights. */
 export function identityChangeRoutes({ manager }: IdentityContext): readonly Route[] {
   const path = "/admin/v1/principals";
   return [
@@ -98,7 +98,7 @@ function withoutMissing(body: Body): Body {
   );
 }
 
-/** The principal, with its secret if the request has changed it. */
+/** Renders a principal, with the secret if the request has changed it. */
 function changed(
   { secret: given, newSecret }: PrincipalChange,
   result: IdentityResult<PrincipalSettings>,

@@ -144,7 +144,7 @@ async function answerMetadata({ context }: Parts, request: AdminRequest): Promis
   return answerToken(context, developer, request);
 }
 
-/** A web page must not get a token. */
+/** Rejects requests of browsers: a web page must not get a token. */
 function refusePage({ headers }: AdminRequest): AdminResponse | undefined {
   if (!isCrossSite(headers) && headers.origin === undefined) return undefined;
   return oauthError(403, "access_denied", "not allowed from a page");

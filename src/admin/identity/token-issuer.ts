@@ -13,7 +13,7 @@ export const tokenLifeSeconds = 3600;
 
 export interface IssuedToken {
   readonly accessToken: string;
-  /** Unix seconds. */
+  /** Expiry in Unix seconds. */
   readonly expiresOn: number;
 }
 
@@ -80,7 +80,7 @@ export function audienceOf(requested: string): string | undefined {
 export interface LocalIdentity extends LocalIssuer {
   /** Reads the data, or creates it at the first use: most servers issue no tokens. */
   load(): Promise<IdentityData>;
-  /** As `load`, with a new key if the newest is too old to sign. */
+  /** Like `load`, but first creates a new key if the newest is too old to sign. */
   loadForSigning(): Promise<IdentityData>;
   /** Writes the client assertion of a principal to a file of its own; undefined without a data
    *  folder. */
@@ -88,7 +88,7 @@ export interface LocalIdentity extends LocalIssuer {
 }
 
 export interface IdentityData {
-  /** Part of the issuer's address. */
+  /** Id of the tenant, which is a part of the issuer's URL. */
   readonly tenantId: string;
   /** Authorises programs of this user to get tokens of the developer identity. */
   readonly developerSecret: string;
@@ -98,7 +98,7 @@ export interface IdentityData {
 
 export interface StoredKey {
   readonly id: string;
-  /** Unix seconds. */
+  /** Creation time in Unix seconds. */
   readonly createdAt: number;
   readonly privateKey: JWK;
 }
@@ -118,7 +118,6 @@ export function publishedKeys({ keys }: IdentityData): { readonly keys: readonly
 }
 
 export interface IdentityContext {
-  /** The current principals. */
   readonly identity: () => IdentitySettings;
   /** Reads principals that another process has changed. */
   readonly refresh: () => Promise<unknown>;
@@ -128,7 +127,7 @@ export interface IdentityContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The address of the admin listener. */
+  /** The URL of the admin listener, which is the base of the issuer's URL. */
   readonly address: () => string;
   /** The HTTPS address of the admin listener, which client libraries require of an authority;
    *  undefined without one. */

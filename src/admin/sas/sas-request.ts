@@ -16,7 +16,7 @@ interface CommonSasFields {
   readonly minutes: number | undefined;
   readonly startsAt: Ticks | undefined;
   readonly permissions: string;
-  /** Values by their names in the SAS query. */
+  /** Further query parameters of the SAS by name. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -79,7 +79,6 @@ const knownList = `accepted are ${[...known].join(", ")}`;
 /** Control characters are rejected: a line break would end a field in the string to sign. */
 const control = /\p{Cc}/u;
 
-/** Validates the body of a request for a SAS. */
 export function parseSasRequest(input: JsonObject): SasRequest | InputProblem {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(input)) {

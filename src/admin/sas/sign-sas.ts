@@ -37,11 +37,11 @@ type ResourceSasRequest = Extract<SasRequest, { kind: "service" }>;
 /** The key that signs a SAS, and the form of the signed text: an account key or a user delegation
  *  key. */
 interface Signer {
-  /** In base64. */
+  /** The signing key, in base64. */
   readonly key: string;
   /** Service version of the SAS. */
   readonly version: string;
-  /** Fields of the SAS that the signer adds, such as the validity of a user delegation key. */
+  /** Query parameters that the signer adds, for example the validity of a user delegation key. */
   readonly fields: Readonly<Record<string, string>>;
   readonly textOf: (request: SignableRequest) => string;
 }
@@ -81,7 +81,7 @@ function signWith(
     : { ...token, ...addressesOf(sasRequest, urls, token.query) };
 }
 
-/** Undefined if a stored access policy has the expiry. */
+/** The expiry of the SAS. Undefined if a stored access policy has the expiry. */
 function expiryOf({ startsAt, minutes }: SasRequest, now: Ticks): Ticks | undefined {
   if (minutes === undefined) return undefined;
   return (startsAt ?? now) + BigInt(Math.ceil(minutes * 60)) * ticksPerSecond;
@@ -149,8 +149,8 @@ function signable(account: string, query: ReadonlyMap<string, readonly string[]>
   };
 }
 
-/** The service versions of SAS with a user delegation key: `sasVersion`, or the first in which the
- *  service has such SAS. The table service has none. */
+/** The service version (`sv`) of SAS with a user delegation key: `sasVersion`, or the first version
+ *  in which the service accepts such SAS. The table service has no such SAS. */
 const delegationVersions: Readonly<Partial<Record<ServiceName, string>>> = {
   blob: sasVersion,
   queue: "2025-07-05",

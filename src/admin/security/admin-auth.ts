@@ -15,7 +15,7 @@ interface Session {
   /** The account key of the login; undefined for a grant over the whole server. */
   readonly key: string | undefined;
   readonly began: Ticks;
-  /** Without another request the session ends at this time. */
+  /** Time when the session ends unless another request prolongs it. */
   readonly expires: Ticks;
 }
 
@@ -89,7 +89,7 @@ const linksMax = 16;
 class LoginLinks {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Expiry by digest of the token. */
+  /** Expiry of each session token, by the digest of the token. */
   readonly #ends = new Map<string, Ticks>();
 
   constructor(clock: Clock, random: Random) {
@@ -145,7 +145,7 @@ function secretDigestOf(text: string): Buffer {
   return createHash("sha256").update(text, "utf8").digest();
 }
 
-/** Failures per address and minute. */
+/** Failed logins that are permitted per address and minute. */
 const failuresMax = 10;
 /** Failures per minute, summed over all addresses: an attacker may use many addresses. */
 const totalFailuresMax = 200;
@@ -259,7 +259,7 @@ export class AdminAuth {
     return { grant, isValid: () => this.sessionOf(cookie) !== undefined };
   }
 
-  /** The session of a cookie, if its account key is still valid. */
+  /** The session of a cookie. Undefined if the account key of the session is not valid any more. */
   sessionOf(cookie: string | undefined): Session | undefined {
     return this.#stillGood(this.sessions.peek(cookie));
   }
@@ -318,7 +318,7 @@ export class AdminAuth {
     return "refusal" in proven ? proven : { grant: proven.grant, isValid: () => true };
   }
 
-  /** Undefined if the account key of the session was replaced, or its principal or token is not
+  /** The session, or undefined if its account key was replaced, or its principal or token is not
    *  accepted any more. */
   #stillGood(session: Session | undefined): Session | undefined {
     if (session === undefined || session.grant.kind === "server") return session;
@@ -341,7 +341,7 @@ function refuseGrant(grant: Grant, access: Access): AdminResponse | undefined {
   return refuse(403, "AccountKeyRequired", "a principal does not suffice");
 }
 
-/** The result of a successful proof. */
+/** What a login proved: the grant of the caller. */
 export interface Credentials {
   readonly grant: Grant;
   /** The account key of the login; undefined for a token or principal. */

@@ -22,10 +22,10 @@ export interface PrincipalGrant {
   readonly assigneeIds: readonly string[];
   /** Whether the principal or token that the login was made with is still accepted. */
   readonly isAccepted: () => boolean;
-  /** Whether the services of an account, or one of them, accept it: a token may be for others
-   *  only. */
+  /** Whether the token is accepted by a service of the account, or by this service: the audience of
+   *  a token may be another account or service. */
   readonly isFor: (account: string, service?: ServiceName) => boolean;
-  /** A bearer token for the services. */
+  /** Returns a bearer token with which the server calls the services for the principal. */
   readonly token: () => Promise<string>;
 }
 
@@ -43,7 +43,7 @@ function covers(grant: Grant, account: string): boolean {
   return grant.kind === "server" || (grant.kind === "account" && grant.account === account);
 }
 
-/** The accounts that a grant covers; others are absent, as if they did not exist. */
+/** The accounts that a grant covers. To the caller, all other accounts do not exist. */
 export function coveredAccounts(accounts: Accounts, grant: Grant): Accounts {
   if (grant.kind === "server") return accounts;
   const isShown = (name: string): boolean =>
@@ -54,7 +54,8 @@ export function coveredAccounts(accounts: Accounts, grant: Grant): Accounts {
   };
 }
 
-/** Without roles an accepted token permits everything. */
+/** Whether the principal has a role in the account. If no roles are assigned at all, an accepted
+ *  token permits everything. */
 function hasAnyRole(
   accounts: Accounts,
   { assigneeIds, isFor }: PrincipalGrant,

@@ -40,7 +40,8 @@ export class PrincipalLogin {
     return hasLocal ? ["principal", "bearer"] : ["bearer"];
   }
 
-  /** Undefined if there is no such principal, or its secret is another one. */
+  /** Logs in with name and secret. Undefined if there is no such principal or the secret is
+   *  wrong. */
   withSecret(name: string, secret: string): PrincipalGrant | undefined {
     const found = this.#find(name);
     // Compared also for an unknown principal, so that the time does not reveal whether it exists.
@@ -48,13 +49,13 @@ export class PrincipalLogin {
     return found?.secret !== undefined && isRight ? this.#grantOf(found) : undefined;
   }
 
-  /** Without a secret: only for a caller that administers the server. */
+  /** Logs in without a secret; only for a caller that administers the server. */
   withName(name: string): PrincipalGrant | undefined {
     const found = this.#find(name);
     return found && this.#grantOf(found);
   }
 
-  /** Undefined if the token is not accepted. */
+  /** Logs in with a bearer token. Undefined if the token is not accepted. */
   async withToken(token: string): Promise<PrincipalGrant | undefined> {
     const tokens = this.#tokens;
     const verdict = await tokens?.verify(token);

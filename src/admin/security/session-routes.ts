@@ -70,7 +70,6 @@ function describe(
   return json({ loginRequired, loggedIn, methods, ...ends } satisfies Session);
 }
 
-/** The account or the principal of a login. */
 function scopeOf({ grant }: Pick<Credentials, "grant">): Pick<Session, "account" | "principal"> {
   if (grant.kind === "account") return { account: grant.account };
   if (grant.kind === "server") return {};

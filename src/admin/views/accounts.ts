@@ -53,9 +53,8 @@ function createSas(request: CheckedRequest): AdminResponse | Promise<AdminRespon
 
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
-/** The settings of an account, without its keys. */
 function renderAccount(account: AccountSettings, urls: Urls): Account {
-  // Left out: keys, and what has routes of its own, such as subscriptions, which contain secrets.
+  // Left out: keys, and subscriptions, which contain secrets and have routes of their own.
   const { subscriptions: _subscriptions, ...shown } = account;
   const { name, keys: _keys, smb: _smb, roles: _roles, ...rest } = shown;
   const { settingsRevision, identityRevision: _identity, ...settings } = rest;
@@ -155,8 +154,8 @@ async function rotate(
   return answerWithKeys(request, rotated, 200);
 }
 
-/** Answers with the account as the server serves it now. It is absent only if another request has
- *  deleted it meanwhile. */
+/** Answers with the settings of the account as the server applies them now, or without a body if
+ *  another request has deleted the account since the change. */
 async function changeSettings(
   { context, accounts, body }: CheckedRequest,
   { name = "" }: PathValues,

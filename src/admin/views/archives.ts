@@ -8,7 +8,6 @@ import type { RawCall, RawRoute } from "../routes.ts";
 /** The routes that export accounts to an archive and load one, for `etagere export` and `etagere
  *  load`. Exports reveal all data, so the audit log records them although they change nothing. */
 
-/** The path of both routes. */
 export const archivePath = "/admin/v1/archive";
 /** A header after the archive with the report of the export. */
 export const reportTrailer = "x-etagere-report";
@@ -52,7 +51,8 @@ async function exportAll({ request, response }: RawCall): Promise<AdminResponse 
     response.addTrailers({ [reportTrailer]: JSON.stringify(result.report) });
     return void response.end();
   }
-  // Without the end frame the client recognises an incomplete archive.
+  // Destroys the connection, so that the client sees an archive without end frame, which is
+  // incomplete.
   if (response.headersSent) return void response.destroy();
   return refuse(404, "NotExported", result.problems.join("; "));
 }
@@ -95,7 +95,8 @@ function unreadRest({ readableEnded }: IncomingMessage) {
   return readableEnded ? {} : { Connection: "close" };
 }
 
-/** Undefined if the client has closed the connection meanwhile: then a failure is no error. */
+/** The result, or undefined if it failed after the client had closed the connection: such a failure
+ *  needs no answer. */
 async function unlessGone<T>(response: ServerResponse, result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;

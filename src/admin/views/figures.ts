@@ -30,7 +30,7 @@ export type AuditLosses = Readonly<Partial<Record<"file" | "syslog" | "webhook",
 
 export interface WorkerFigures {
   readonly processes: readonly WorkerFigure[];
-  /** How many workers were replaced because they ended unexpectedly. */
+  /** Number of workers that were replaced because they ended unexpectedly. */
   readonly restarts: number;
 }
 

@@ -12,7 +12,7 @@ const periods = [
   { everySeconds: 60, samplesMax: 1440 },
 ] as const;
 
-/** The times between two samples that are kept. */
+/** Accepted values of `everySeconds`, the interval between two samples. */
 export const everySecondsValues = periods.map(({ everySeconds }) => String(everySeconds));
 
 const millisecondsPerSecond = 1000;

@@ -52,8 +52,9 @@ const useTicksMin = 10n * ticksPerSecond;
 const path = "/admin/v1/health";
 const query = { every: optional(oneOf(everySecondsValues)) };
 
-/** Only the admin token permits these routes: the rates are those of all accounts, and the key of
- *  one account must not show the load of others. */
+/** Routes of the health page. Only the admin token permits them, because their figures are sums
+ *  over all accounts: with the key of one account, a caller must not see the load of other
+ *  accounts. */
 export const healthRoutes: readonly Route[] = [
   { method: "GET", path, access: "server", answer: showHealth },
   { method: "GET", path: `${path}/history`, access: "server", query, answer: showHistory },
@@ -127,7 +128,7 @@ export class Health {
     if (this.#use === undefined || now - this.#use.at >= useTicksMin) {
       const use = measureUse(this.#context);
       this.#use = { at: now, use };
-      // A failure is not cached.
+      // A failed calculation is not cached.
       use.catch(() => (this.#use = undefined));
     }
     return this.#use.use;

@@ -115,8 +115,8 @@ export function heldLeasePage(
 }
 
 /** Leases that ended after `from`, up to and including `to`, for the events that
- *  `feed/timed-events.ts` sends when a lease ends. The index is ordered by the time when a lease
- *  ends. */
+ *  `admin/feed/timed-events.ts` sends when a lease ends. The index is ordered by the time when a
+ *  lease ends. */
 export async function endedLeases(
   view: RecordView,
   { from, to, limit }: { readonly from: Ticks; readonly to: Ticks; readonly limit: number },

@@ -64,7 +64,7 @@ async function list(request: CheckedRequest): Promise<AdminResponse> {
 export interface MessagesView {
   readonly now: string;
   readonly messages: readonly MessageInFlight[];
-  /** Whether there are more. */
+  /** Whether the queue has more messages than the view shows. */
   readonly truncated: boolean;
 }
 
@@ -98,7 +98,7 @@ async function* wantedQueues(
   }
 }
 
-/** At most `limit` queues after a key, each with its key. */
+/** Yields at most `limit` queues that follow a key, each with its own key. */
 export async function* queuesAfter(
   view: RecordView,
   after: Uint8Array | undefined,

@@ -19,11 +19,12 @@ import { whatOf } from "./timeline.ts";
 import type { WaitFact } from "./waits.ts";
 import type { TimelineEntry } from "../api-types.ts";
 
-/** The response of `/admin/v1/recording`: what happened in the last seconds, which the explorer
- *  shows as a chart and saves to a file. A `HoldSpan` is what a client held, such as a lease, from
- *  when to when; `to` is absent while it still does. */
+/** The response of `/admin/v1/recording`: what happened in the last seconds. The explorer shows it
+ *  as a chart and saves it to a file. */
+
+/** A lease, lock or message that a client held; `to` is absent while the client still holds it. */
 export interface HoldSpan extends Omit<Hold, "client" | "lease" | keyof Spanned>, Period {
-  /** Absent if it is not known. */
+  /** Absent if the client is not known. */
   readonly client?: string | undefined;
 }
 
@@ -44,7 +45,7 @@ export interface RecordedEvent extends TimelineEntry {
   readonly id?: string;
   /** The duration of an acquired lease; -1 if it has no end. */
   readonly durationSeconds?: number;
-  /** Until a lease that was broken ends. */
+  /** Seconds until a broken lease ends. */
   readonly secondsLeft?: number;
 }
 
@@ -55,7 +56,7 @@ export interface Recording {
   readonly server: string;
   readonly from: string;
   readonly to: string;
-  /** Since when requests are recorded: before that nothing is known. */
+  /** Time of the first request that the feed has recorded. Earlier requests are unknown. */
   readonly recordedSince: string;
   /** Oldest first. */
   readonly events: readonly RecordedEvent[];
@@ -74,7 +75,7 @@ export function recordingRoute({ httpServices }: ViewContext): Route {
   const named = Object.entries(objectChecks(httpServices));
   const query = {
     seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
-    // Without an object the recording is about all of them.
+    // A request without parameters of an object gets the recording of all objects.
     ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
   };
   return { method: "GET", path: "/admin/v1/recording", access: "principal", query, answer: record };
@@ -95,7 +96,7 @@ function wantedOf(request: CheckedRequest): Wanted | { readonly refusal: AdminRe
   if (!query.has("service")) return {};
   const wrong = findQueryError(query, { ...objectChecks(httpServices), seconds: anything });
   if (wrong !== undefined) return { refusal: refuse(400, "InvalidInput", wrong) };
-  // Requests about messages are recorded as those of their queue.
+  // The feed records requests about messages under the queue.
   const isQueue = query.get("service") === "queue";
   const named = new URLSearchParams(query);
   if (isQueue) named.delete("path");
@@ -144,7 +145,7 @@ function record(request: CheckedRequest): AdminResponse {
 
 type Place = Pick<Hold, "service" | "account" | "container" | "path">;
 
-/** The recorded requests since a time, oldest first. */
+/** The requests in the feed since a time, oldest first. */
 function eventsSince(feed: Feed, from: Ticks): readonly FeedEvent[] {
   return [...feed.events.latest(), ...feed.reads.latest()]
     .filter(({ at }) => at >= from)

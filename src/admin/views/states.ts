@@ -108,7 +108,7 @@ interface GenerationQuery {
   readonly container: bigint;
   readonly name: string;
   readonly limit: number;
-  /** The `next` of an earlier page. */
+  /** The key after which the page begins: `next` of an earlier page. */
   readonly after?: Uint8Array | undefined;
 }
 

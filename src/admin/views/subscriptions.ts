@@ -109,8 +109,9 @@ function refuseAction(
     : refuse(403, "AdminTokenRequired", "an account key does not suffice");
 }
 
-/** As `refuseAction`; the queue of a principal must be in an account in which it may do the same,
- *  because the server puts the messages. */
+/** Rejects a write of a subscription by a caller that lacks the action. The server itself puts the
+ *  messages into the destination queue, so a principal needs the action in the account of that
+ *  queue, too. */
 function refuseWrite(
   request: CheckedRequest,
   account: string,
@@ -196,7 +197,8 @@ function noSubscription(name: string): AdminResponse {
   return refuse(404, "SubscriptionNotFound", `no subscription ${JSON.stringify(name)}`);
 }
 
-/** Undefined for a moment while the subscription is being deleted. */
+/** Counts of the state of a subscription; undefined if another request has just deleted the
+ *  subscription. */
 type Progress = {
   readonly [N in "retries" | "delivered" | "failed" | "deadLettered" | "dropped" | "missed"]?:
     | SubscriptionState[N]
@@ -214,7 +216,7 @@ export interface SubscriptionView extends Omit<SubscriptionInput, "destination">
   readonly destination: QueueDestination | WebhookView;
   readonly isPaused: boolean;
   readonly backlog: number;
-  /** Whether more events wait than are counted. */
+  /** Whether the log has more events than `backlogCountMax`, the limit of the count. */
   readonly isBacklogCut: boolean;
   readonly failures: readonly (Omit<DeliveryFailure, "at"> & { readonly at: string })[];
 }

@@ -12,8 +12,8 @@ import { readRecords } from "./pages.ts";
 
 const entriesMax = 1000;
 
-/** The route that returns what has happened to one object: its stored states, such as versions and
- *  snapshots, and the requests on it that the request feed still has in memory. */
+/** The route that returns what has happened to one object: its stored states (versions and
+ *  snapshots), and the requests on it that the request feed still has in memory. */
 export function timelineRoute({ httpServices }: ViewContext): Route {
   const query = objectChecks(httpServices);
   const path = "/admin/v1/timeline";
@@ -51,7 +51,7 @@ async function timeline(request: CheckedRequest): Promise<AdminResponse> {
   });
 }
 
-/** The word of timelines for a recorded request: `write`, `delete`, or the kind of its event. */
+/** The word that timelines show for a request: `write`, `delete`, or the kind of its event. */
 export function whatOf({ kind, method }: FeedEvent): string {
   if (kind !== "change") return kind;
   return method === "DELETE" ? "delete" : "write";

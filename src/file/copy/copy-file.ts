@@ -83,7 +83,7 @@ const params = {
 };
 type CopyInput = InputOf<typeof params>;
 
-/** Properties that a copy takes from its source. */
+/** Properties that a copied file takes from its source. */
 interface SourceProperties {
   readonly headers: HttpHeaders;
   readonly metadata: Metadata;

@@ -16,9 +16,10 @@ import {
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-/** Completes copies whose bytes come from elsewhere: a background task fetches them after the
- *  response to Copy File, and calls `fileCopy`. This is the target of such a copy, if the copy is
- *  still pending. */
+/** Completes copies whose source is on another server or account: a background task reads the
+ *  source after the response to Copy File, and calls `fileCopy`. */
+
+/** The target of a copy that is still pending. */
 interface PendingCopy {
   readonly share: ShareRecord;
   readonly key: NodeKey;

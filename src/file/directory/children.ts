@@ -6,19 +6,18 @@ import type { ShareTree } from "../share-tree.ts";
 import type { LockState } from "../locks/lock-state.ts";
 
 /** Reads the entries of a directory, in its current state or in a share snapshot, for listings over
- *  REST and SMB; and open files below a directory, for renames. This is the part of a directory to
- *  read. Names are compared in folded case (`foldName`). */
+ *  REST and SMB; and open files below a directory, for renames. */
+
+/** The part of a directory to read. Names are compared in folded case (`foldName`). */
 export interface ChildrenRequest {
-  /** Id of the directory. */
   readonly directory: bigint;
-  /** Case-folded; empty for all names. */
+  /** Case-folded beginning of the names; empty for all names. */
   readonly prefix: string;
   /** Case-folded name of the first entry to read; empty for the start. */
   readonly from: string;
   readonly limit: number;
 }
 
-/** One entry of a directory, with its case-folded name. */
 export interface Child {
   readonly folded: string;
   readonly node: NodeRecord;

@@ -58,7 +58,7 @@ export const getDirectoryProperties = fileOperation({
     metadata: target.metadata,
     headers: {
       ...smbHeaders(target, version),
-      // Recorded: the service reports the root of a share as not encrypted.
+      // Recorded from Azure: the root of a share is reported as not encrypted.
       "x-ms-server-encrypted": String(target.id !== rootId),
     },
   }),
@@ -111,8 +111,8 @@ export const deleteDirectory = fileOperation({
   },
 });
 
-/** Whether a directory has an entry. The scanned range is validated at commit, so a file that is
- *  created in it meanwhile is a conflict. */
+/** Whether a directory has an entry. The scanned range is validated at commit: if another request
+ *  creates a file in the directory before, the transaction is a conflict. */
 export async function hasChildren(
   view: RecordView,
   share: bigint,

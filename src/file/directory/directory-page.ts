@@ -18,8 +18,8 @@ interface DirectoryPage {
 
 /** Reads and renders one page of a directory listing. Delete-pending files are omitted after the
  *  limit is applied, so a page may be shorter than `limit`. The cache of rendered entries is used
- *  only if the share has no such file and few open ones: to omit one, its record must be
- *  decoded. */
+ *  only if the share has no delete-pending file and few open ones, because a file is omitted by its
+ *  decoded record. */
 export async function directoryPage(
   view: RecordView,
   tree: ShareTree,

@@ -12,12 +12,14 @@ import type { FileReference } from "./file-reference.ts";
 import { loadLocks, loadNode, type LoadedNode } from "./handle-operation.ts";
 import { entriesChanged } from "./new-node.ts";
 
-/** Closes handles of SMB clients, for `smb/handle-closer.ts`. This is what a close did to the file,
- *  for the attributes in the response and for change notification. */
+/** Closes handles of SMB clients, for `smb/handle-closer.ts`. */
+
+/** What a close did to the file, for the attributes in the response and for change notification. */
 export interface CloseResult {
   /** The file when the handle closed; undefined if it was deleted before. */
   readonly node: NodeRecord | undefined;
-  /** The file was deleted with its last handle. */
+  /** Whether the close deleted the file, because it was delete-pending and the handle was the
+   *  last. */
   readonly isDeleted: boolean;
   /** The file will be deleted when other handles close. */
   readonly isPending: boolean;
@@ -29,7 +31,7 @@ interface CloseRequest {
   readonly handles: ReadonlySet<bigint>;
 }
 
-/** The file of the handles that are closed, and its lock state. */
+/** The file of the handles to close, and the lock state of the file. */
 interface LoadedHandles {
   /** Undefined if the file or its share was deleted. */
   readonly file: LoadedNode | undefined;
@@ -53,7 +55,7 @@ interface ReadForClose {
 const closeOperation: SmbOperation<CloseRequest, LoadedHandles, ReadForClose, CloseResult> = {
   name: "close",
   effect: "writes",
-  // A delete-pending file is deleted by a close.
+  // The close of a delete-pending file deletes the file, which frees space.
   mayUseReserve: true,
   event: "decided",
   share: ({ reference }) => reference.share,

@@ -19,15 +19,16 @@ import type {
 } from "./file-result.ts";
 
 /** Executes the file operations of SMB clients, each declared as an `SmbOperation`: load, check,
- *  read, decide and apply in one transaction, as `operation/run.ts` does for REST. This is the
- *  input of the checks and of `reads` of an operation. */
+ *  read, decide and apply in one transaction, as `operation/run.ts` does for REST. */
+
+/** The input of the checks and of `reads` of an operation. */
 export interface LoadedContext<Request, Loaded> {
   readonly now: Ticks;
   readonly request: Request;
   readonly loaded: Loaded;
 }
 
-/** Input of `decide` of an operation. */
+/** The input of `decide` of an operation. */
 export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContext<Request, Loaded> {
   /** What `reads` returned. */
   readonly readResult: Seen;
@@ -107,7 +108,7 @@ export function callOf<Request, Loaded extends object, Seen, Value>(
     executeOperation(runtime, operation, request);
 }
 
-/** As `callOf`, for an operation that never waits. */
+/** Like `callOf`, for an operation that never waits. */
 export function callAtOnce<Request, Loaded extends object, Seen, Value>(
   operation: SmbOperation<Request, Loaded, Seen, Value>,
 ) {

@@ -17,8 +17,10 @@ import type { SmbOperation } from "./execute-operation.ts";
 import type { FileReference, ShareAddress } from "./file-reference.ts";
 import type { FaultDecision, FileDecision, FileFault } from "./file-result.ts";
 
-/** Declares the file operations that SMB clients make through an open handle (`handleOperation`),
- *  with what loads, checks and stores their lock state. This is a request on an open handle. */
+/** Declares the file operations that SMB clients make through an open handle (`handleOperation`).
+ *  Loads, checks and stores the lock state of the file. */
+
+/** A request on an open handle. */
 export interface HandleRequest {
   readonly reference: FileReference;
   /** Id of the open in the lock state of the file. */
@@ -85,7 +87,7 @@ export function putLocks(share: bigint, file: bigint, state: LockState): Effect 
 
 type Context<Request> = LoadedContext<Request, LoadedFile>;
 
-/** How an operation through a handle accesses the data of its file. */
+/** How an operation through a handle accesses the bytes of the file. */
 interface HandleAccess<Request> extends DataAccess {
   /** The bytes that the operation touches; absent if it touches none. */
   readonly range?: (context: Context<Request>) => Span;
@@ -104,7 +106,8 @@ interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
    *  operation does not read the lock state. */
   readonly handle: "must-be-open" | "unchecked";
   /** `excludes`: the operation fails while the file has an Azure lease. For operations whose access
-   *  was not compared with the lease when the file was opened, such as a change of attributes. */
+   *  was not compared with the lease when the file was opened: changes of attributes, for
+   *  example. */
   readonly lease: "excludes" | "checked-at-open";
   /** `in-decision`: `decide` checks the access itself, because it reports other faults first. */
   readonly fileAccess: HandleAccess<Request> | "none" | "in-decision";

@@ -24,8 +24,9 @@ import type { Span } from "../../protocol/ranges.ts";
 import { spanInside } from "../range/write-rules.ts";
 import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/list-ranges.ts";
 
-/** The file operations of SMB clients that only read: information, listings and bytes. This is what
- *  QUERY_INFO reports of a file. */
+/** The file operations of SMB clients that only read: information, listings and bytes. */
+
+/** What QUERY_INFO reports of a file. */
 export interface FileInfo {
   readonly share: ShareRecord;
   readonly node: NodeRecord;
@@ -34,7 +35,7 @@ export interface FileInfo {
   readonly path: readonly string[];
 }
 
-/** What operations that only read declare, unless they also read bytes. */
+/** The declaration of operations that read only the record of a file, not the bytes. */
 const readsRecord = {
   effect: "reads",
   event: "none",

@@ -24,7 +24,7 @@ export function changeNode(
   return [...reply.preserve, put(nodes, key, reply.put, content), ...reply.effects];
 }
 
-/** Creates a file node and updates the times of its directory. */
+/** Creates a file node, and updates the times of the parent directory. */
 export function addEntry(
   { share, key, node: next }: LoadedNode,
   { parent, now, content }: { parent: NodeRecord; now: Ticks; content?: ContentPlan | undefined },

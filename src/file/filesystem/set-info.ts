@@ -12,8 +12,9 @@ import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
 import { changeNode } from "./new-node.ts";
 
-/** What SMB clients change with SET_INFO, apart from names and lengths. These are the times and
- *  attributes to set; undefined leaves a value unchanged. */
+/** What SMB clients change with SET_INFO, apart from names and lengths. */
+
+/** The times and attributes to set. Undefined leaves a value unchanged. */
 export interface BasicInfoChange {
   readonly created?: Ticks | undefined;
   readonly lastAccess?: Ticks | undefined;
@@ -85,7 +86,7 @@ interface DeletePendingRequest extends HandleRequest {
   readonly isPending: boolean;
 }
 
-/** Marks a file for deletion at its last close, or removes the mark. */
+/** Sets or removes the mark that a file is deleted when the last handle closes. */
 export const deletePendingOperation = handleOperation<DeletePendingRequest, undefined, boolean>({
   name: "set delete-pending",
   effect: "writes",
@@ -93,7 +94,7 @@ export const deletePendingOperation = handleOperation<DeletePendingRequest, unde
   handle: "must-be-open",
   lease: "checked-at-open",
   fileAccess: "in-decision",
-  // The close that deletes the file is the event.
+  // The event log gets an entry when a close deletes the file, not when the mark is set.
   event: "none",
   reads: async (view, { request: { isPending }, loaded: { share, node } }) =>
     isPending && node.kind === "directory" && (await hasChildren(view, share.id, node.id)),

@@ -21,9 +21,9 @@ const filesMax = 100_000;
 const concurrentFilesMax = 32;
 
 /** Closes handles of processes that have ended, whose locks would otherwise block REST requests for
- *  ever. Owners of handles are read before the list of running processes, and a process registers
- *  itself before it opens files, so one that has just started is never treated as ended. Returns
- *  the number of files that had such handles. */
+ *  ever. Reads the owners of handles before the list of running processes. A process is in that
+ *  list before it opens files, so a process that has just started is not treated as ended. Returns
+ *  the number of files with closed handles. */
 export async function closeOrphanedHandles(
   runtime: Runtime,
   owners: () => Promise<ReadonlySet<string>>,
@@ -39,8 +39,8 @@ export async function closeOrphanedHandles(
   return dead.size === 0 ? 0 : sweepHandles(runtime, (owner) => !dead.has(owner));
 }
 
-/** Closes the handles of server processes that have ended, and returns the number of files that had
- *  such handles. */
+/** Closes the handles of server processes that have ended. Returns the number of files with closed
+ *  handles. */
 export async function sweepHandles(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,

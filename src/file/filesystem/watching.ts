@@ -104,8 +104,8 @@ export interface Ancestor {
 /** More levels than a path can have. Ends the loop if records form a cycle. */
 const depthMax = 256;
 
-/** The directories from the root down to a directory, inclusive. If one of them was deleted
- *  meanwhile, the list starts below it. */
+/** The directories from the root down to a directory, inclusive. If a directory above was deleted
+ *  since the path was found, the list starts below it. */
 export function ancestorsOf(
   runtime: Runtime,
   share: bigint,

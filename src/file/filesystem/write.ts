@@ -26,8 +26,9 @@ import type { FileOutcome, FileReply } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./new-node.ts";
 
-/** Changes of the content of a file by SMB clients: write, resize, zero. This is the part that
- *  their requests have in common. */
+/** Changes of the content of a file by SMB clients: write, resize, zero. */
+
+/** The fields that the requests of these operations have in common. */
 interface ChangeRequest extends HandleRequest {
   /** Whether the change leaves the last write time as it is, because the client has set it through
    *  this handle. */
@@ -35,7 +36,7 @@ interface ChangeRequest extends HandleRequest {
 }
 
 interface FileWriteRequest extends ChangeRequest {
-  /** Offset of the first byte; `end` appends. */
+  /** Offset of the first byte. `end` appends to the file. */
   readonly at: number | "end";
   readonly bytes: Uint8Array;
 }
@@ -91,7 +92,7 @@ function grownBytes(context: Context<FileWriteRequest>): number {
   return from + length - (context.loaded.node.content?.length ?? 0);
 }
 
-/** The reply that stores a file after a change of its content. */
+/** The reply that stores the record of a file with changed content. */
 function contentReply(
   { request, loaded, now }: Context<ChangeRequest>,
   { next, content }: WrittenFile,

@@ -9,15 +9,15 @@ import { locks, rootId, type NodeRecord, type ShareRecord } from "../records.ts"
 import { nodeKeyOf } from "../share-tree.ts";
 import { removeNode } from "../shared/node-replies.ts";
 
-/** What closing handles of one file depends on. */
+/** What closing handles of one file reads. */
 export interface CloseHandlesRequest {
-  /** Undefined if the share was deleted: then only the lock state is still stored. */
+  /** Undefined if the share was deleted, so that only the lock state remains. */
   readonly share: ShareRecord | undefined;
-  /** Undefined if the file was deleted: then only the lock state is still stored. */
+  /** Undefined if the file was deleted, so that only the lock state remains. */
   readonly node: NodeRecord | undefined;
   readonly locks: LockState;
   readonly handles: ReadonlySet<bigint>;
-  /** Those of them through which content was changed (`openChanges`). */
+  /** Handles among `handles` through which content was changed (`openChanges`). */
   readonly changed: readonly bigint[];
   /** Whether this is a directory with entries, which is not deleted even if it is
    *  delete-pending. */
@@ -28,7 +28,8 @@ export interface CloseHandlesRequest {
 /** The effects of the close, and what became of the file. */
 interface CloseHandlesResult {
   readonly effects: readonly Effect[];
-  /** The file was deleted with its last handle. */
+  /** Whether the close deleted the file, because it was delete-pending and the handle was the
+   *  last. */
   readonly isDeleted: boolean;
   /** The file will be deleted when other handles close. */
   readonly isPending: boolean;

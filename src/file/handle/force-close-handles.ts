@@ -69,7 +69,7 @@ function positionOf([file = "", handle = ""]: readonly string[] = []): HandlePos
   return { file: BigInt(file), handle: BigInt(handle) };
 }
 
-/** The bits of `dataAccess` with their names in the response. */
+/** The bits of `dataAccess`, and the name of each in the response. */
 const rights = [
   ["Read", 1],
   ["Write", 2],
@@ -107,7 +107,7 @@ interface OpenedNode {
 interface HandleScan {
   /** Whether to include the files below the target, if that is a directory. */
   readonly recursive: boolean;
-  /** Id of the first file to examine; 0 for all. */
+  /** Lowest file id to examine; 0 for all files. */
   readonly from: bigint;
   /** Which lock states to return; tested before the path is read. */
   readonly isWanted?: (state: LockState) => boolean;
@@ -118,8 +118,9 @@ interface HandleScan {
 const unitsPerFile = 4;
 
 /** The target of the request if it is open and, on request, all open files below it, in the order
- *  of their ids. A caller that has enough ends the iteration, so that a page costs no more than the
- *  files up to its end. Other requests run meanwhile. A share snapshot has no handles. */
+ *  of their ids. Other requests run between the steps of the iteration. A caller that has enough
+ *  files ends the iteration, so that a page costs no more than the files up to its end. A share
+ *  snapshot has no handles. */
 async function* openedNodes(
   view: RecordView,
   scope: NodeScope,
@@ -155,7 +156,6 @@ function isWithin(path: readonly string[], directory: readonly string[]): boolea
   return directory.every((name, index) => path[index]?.toUpperCase() === name.toUpperCase());
 }
 
-/** One handle with its file. */
 interface ListedHandle {
   readonly opened: OpenedNode;
   readonly open: Open;
@@ -189,13 +189,13 @@ async function readHandles(
  *  client repeats the request. */
 const filesClosedMax = 100;
 
-/** The handle to close by its id, or all handles (`*`). */
+/** The id of the handle to close, or `*` for all handles. */
 const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => {
   if (text === "*") return "all";
   return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
 });
 
-/** Closes handles of SMB clients, which get an error with their next request on such a handle.
+/** Closes handles of SMB clients. The next request of a client on a closed handle fails.
  *  learn.microsoft.com/rest/api/storageservices/force-close-handles */
 export const forceCloseHandles = fileOperation({
   name: "Force Close Handles",

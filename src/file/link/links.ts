@@ -26,8 +26,8 @@ const linkedPath = checked(required(header(targetFileHeader, text)), (value) => 
   return path === undefined ? invalidHeader(targetFileHeader, value) : ok(path);
 });
 
-/** Adds a name to a file; on NFS shares only. The file stays stored under its first name and lists
- *  the others in `links`. Each of these is a record with the id of the file in `linkTo`
+/** Adds a name to a file; on NFS shares only. The file stays stored under its first name, and lists
+ *  its further names in `links`. Each further name is a record with the id of the file in `linkTo`
  *  (`hard-link-names.ts`). learn.microsoft.com/rest/api/storageservices/create-hard-link */
 export const createHardLink = fileOperation({
   ...nodeCreation,

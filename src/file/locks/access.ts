@@ -1,5 +1,5 @@
-/** Bits of an access mask, in which SMB clients request rights on a file ([MS-SMB2] 2.2.13.1). REST
- *  operations count as an open with such a mask, too (`file-access.ts`). */
+/** Bits of an access mask, with which SMB clients request rights on a file ([MS-SMB2] 2.2.13.1). A
+ *  REST operation counts as an open with an access mask, too (`file-access.ts`). */
 export const Right = {
   readData: 0x1,
   writeData: 0x2,

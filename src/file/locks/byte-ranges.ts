@@ -2,8 +2,9 @@ import { firstWhere } from "../../base/search.ts";
 import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
 
 /** Byte-range locks of SMB clients ([MS-FSA] 2.1.5.8, 2.1.5.9): pure functions that lock and unlock
- *  ranges, and find those that prevent a read or write. This is a range of bytes; 64-bit, as SMB
- *  sends it. */
+ *  ranges, and find those that prevent a read or write. */
+
+/** A range of bytes; 64-bit, as SMB sends it. */
 export interface ByteSpan {
   readonly offset: bigint;
   readonly length: bigint;
@@ -229,8 +230,8 @@ function hasLaterExclusive(shared: readonly Indexed[], exclusive: readonly Index
   });
 }
 
-/** The maximum of any part of a list in constant time: row `n` holds the maximum of 2^n adjacent
- *  values, and two such overlapping runs cover a part. */
+/** Finds the maximum of any part of a list in constant time. Row `n` holds the maxima of 2^n
+ *  adjacent values; two overlapping runs of 2^n values cover any part. */
 class RangeMaximum {
   readonly #rows: (readonly number[])[];
 

@@ -37,7 +37,8 @@ export type BreakTrigger = keyof typeof breakTriggers;
 export interface BreakResult {
   readonly state: LockState;
   /** Keys of the grants whose clients must be notified. If there are any, the caller stores
-   *  `state`: the process that serves such a client watches the lock record, and notifies it. */
+   *  `state`: each server process watches the lock records of its SMB clients, and notifies the
+   *  clients. */
   readonly keysToNotify: readonly string[];
   /** When the oldest break started that the access must wait for; undefined if it need not wait. */
   readonly since: Ticks | undefined;
@@ -83,8 +84,8 @@ export function breakCaches(
   return { state: changed ? { ...state, caches } : state, keysToNotify, since: oldest };
 }
 
-/** Whether a grant is not broken because it belongs to the accessing handle. A write breaks even
- *  its own read-only oplock (level II): such an oplock ends with the first write of any client. */
+/** Whether a grant is not broken because it belongs to the accessing handle. A write breaks every
+ *  read-only oplock (level II), also that of the writing handle. */
 function isSpared({ key, held }: CachingGrant, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
@@ -198,8 +199,9 @@ function grantableRights(state: LockState, key: string, wanted: number): number 
     ? others.some((cache) => !isOplockKey(cache.key) && (cache.held & cacheHandle) !== 0)
     : others.some((cache) => isOplockKey(cache.key) && cache.held !== 0);
   if (handles && isOplockKey(key)) return 0;
-  // Nothing is granted beside byte-range locks or another client's write caching. The open has
-  // normally broken the latter by now, but a stat open (`isStatOpen`) breaks no SMB lease.
+  // Nothing is granted while the file has byte-range locks, or another client has write caching.
+  // The open has normally broken write caching before, but a stat open (`isStatOpen`) does not
+  // break SMB leases.
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
     others.every(({ held }) => held === 0) &&

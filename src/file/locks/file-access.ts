@@ -12,7 +12,9 @@ import type { LockState, Open } from "./lock-state.ts";
 import { checkSharing, type Exclusion } from "./opens.ts";
 
 /** What an operation of REST or SMB does to a file that clients may have open, locked or cached,
- *  and the check of it. This is its access to bytes and to what clients cache. */
+ *  and the check whether it may. */
+
+/** The access of an operation to bytes, and the effect on the caches of clients. */
 export interface DataAccess {
   /** Which caching rights of other clients the operation revokes; undefined if none. */
   readonly breaks: BreakTrigger | undefined;
@@ -27,7 +29,8 @@ export interface FileAccess extends DataAccess {
   readonly access: number;
   /** SMB share mode, compared with the access masks of the handles that are open. */
   readonly share: number;
-  /** Replaces the comparison of access masks and share modes: fails while such a handle is open. */
+  /** Replaces the comparison of access masks and share modes: the operation fails while a handle of
+   *  this kind is open. */
   readonly exclusive?: Exclusion;
 }
 
@@ -62,7 +65,7 @@ export const replaceAccess: FileAccess = {
   breaks: "overwrite",
 };
 
-/** For renaming a file, which keeps its handles. */
+/** For renames, after which the file keeps its handles. */
 export const moveAccess: FileAccess = {
   access: Right.delete,
   share: shareAll,

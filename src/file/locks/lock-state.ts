@@ -21,7 +21,7 @@ export interface Open {
   readonly owner: string;
   /** The granted access mask, without generic rights. */
   readonly access: number;
-  /** Share mode: the access that this open permits to others. */
+  /** Share mode: the access that this open permits to other opens. */
   readonly share: number;
   readonly deleteOnClose: boolean;
   /** Key of the caching grant: the lease key of the client, or `oplockKey` for an oplock. Undefined
@@ -78,7 +78,7 @@ export const rangesMax = 10_000;
 
 export const noLocks: LockState = { opens: [], ranges: [], caches: [], deletePending: false };
 
-/** Whether the file has no opens and no pending deletion. Such a state is not stored: a missing
+/** Whether the file has no opens and no pending deletion. An idle state is not stored: a missing
  *  record means `noLocks`. */
 export function isIdle(state: LockState): boolean {
   return state.opens.length === 0 && !state.deletePending;

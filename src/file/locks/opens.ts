@@ -19,8 +19,9 @@ import {
 } from "./lock-state.ts";
 
 /** Opening and closing in the lock state of a file: share modes, breaks before an open,
- *  delete-pending. This is an open, or a REST operation that counts as one, to compare share modes
- *  with. */
+ *  delete-pending. */
+
+/** An open, or a REST operation that counts as one, to compare share modes with. */
 interface SharingRequest {
   /** SMB access mask. */
   readonly access: number;
@@ -59,8 +60,9 @@ function conflictsWith(
 /** The result of the share-mode check if there is a conflict. */
 interface SharingConflict {
   readonly opens: readonly Open[];
-  /** Set if clients may keep these handles only for caching: their handle caching is broken, so
-   *  that they close such handles, and the request waits. Undefined if the conflict is final. */
+  /** Set if all conflicting handles are perhaps open only for caching. The handle caching of their
+   *  clients is broken, so that they close the handles, and the request waits. Undefined if the
+   *  conflict is final. */
   readonly breaking: PendingBreaks | undefined;
 }
 
@@ -82,7 +84,7 @@ export function checkSharing(
   return { opens, breaking: mustWait(broken) ? broken : undefined };
 }
 
-/** A handle to add to the lock state of its file. */
+/** A handle to add to the lock state of a file. */
 interface OpenRequest {
   readonly open: Open;
   /** Whether the open discards the bytes of the file, as overwrite and supersede do. */

@@ -6,7 +6,7 @@ import { fileOperation } from "../file-operation.ts";
 import { removeAccess } from "../locks/file-access.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 
-/** The properties of a file or directory that can prevent its deletion. */
+/** The properties of a file or directory that can prevent a deletion. */
 interface DeleteFacts {
   readonly node: NodeRecord;
   /** Whether this is a directory with entries. */
@@ -24,7 +24,7 @@ const isFaulty: Readonly<Record<DeleteFault, (facts: DeleteFacts) => boolean>> =
 /** The order in which each protocol checks: the first fault is reported. */
 export const deleteFaultOrder = {
   overRest: ["root", "not-empty", "read-only"],
-  // [MS-FSA] 2.1.5.15.3
+  // The order of the checks in [MS-FSA] 2.1.5.15.3.
   overSmb: ["root", "read-only", "not-empty"],
 } as const satisfies Readonly<Record<string, readonly DeleteFault[]>>;
 

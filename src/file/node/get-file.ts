@@ -22,8 +22,9 @@ import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { readRange } from "../shared/range-params.ts";
 
-/** Get File and Get File Properties. These are the names of the headers that `fileProperties`
- *  returns. */
+/** Get File and Get File Properties. */
+
+/** The names of the headers that `fileProperties` returns. */
 const filePropertyNames = [
   ...httpHeaderNames,
   ...leaseHeaderNames,

@@ -16,14 +16,16 @@ import { dataAccess, shareDelete, shareWrite } from "../locks/access.ts";
 import { fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
 import { fileLength } from "../shared/range-params.ts";
 
-/** Set File Properties, and leases of files. This is how much longer a request makes the file; 0 or
- *  less if it does not. */
+/** Set File Properties, and leases of files. */
+
+/** The number of bytes by which a request makes the file longer; 0 or less if it does not. */
 function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {
   return wanted - content.length;
 }
 
-/** The HTTP headers of the request replace all of the file's. Only a request that has none of them
- *  and a length leaves them as they are (recorded). A length truncates or extends the file.
+/** The HTTP headers of the request replace all HTTP headers of the file. Only a request with a
+ *  length and without such headers leaves them as they are (recorded from Azure). A length
+ *  truncates or extends the file.
  *  learn.microsoft.com/rest/api/storageservices/set-file-properties */
 export const setFileProperties = fileOperation({
   ...propertiesChange,
@@ -92,8 +94,8 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     conditions: "none",
     fileAccess: {
       ...leaseAccess,
-      // Only `acquire` can conflict with open handles: the other actions do not exclude more
-      // clients.
+      // Only `acquire` can conflict with open handles, because the other actions do not exclude
+      // further clients.
       appliesTo: ({ action }) => action.action === "acquire",
     },
     // Leases of files are no events, as those of blobs.

@@ -73,8 +73,8 @@ function subtract(whole: readonly Interval[], taken: readonly Interval[]): reado
 }
 
 /** The ranges in which two states of a file refer to the same stored bytes, which are unchanged.
- *  Bytes that compaction has moved meanwhile count as changed: the result may lack an unchanged
- *  range, but never contains a changed one. */
+ *  Bytes that compaction has moved between the two states count as changed, so the result may lack
+ *  an unchanged range, but never contains a changed one. */
 function sameBytes(present: readonly Slice[], previous: readonly Slice[]): readonly Interval[] {
   const same: Interval[] = [];
   let [left, right] = [0, 0];
@@ -107,9 +107,9 @@ interface SnapshotQuery {
   readonly followsRenames: boolean;
 }
 
-/** The record of a file in a share snapshot: what has the same path there or, with
- *  `followsRenames`, what has the same id. `renamed` if the file had another path there and renames
- *  are not followed; undefined if there was no such file. */
+/** The record of a file in a share snapshot: the file with the same path or, with `followsRenames`,
+ *  with the same id. `renamed` if the file had another path in the snapshot and renames are not
+ *  followed; undefined if there was no such file. */
 async function nodeAt(
   view: RecordView,
   { share, components, key }: NodeScope,
@@ -232,7 +232,7 @@ interface ListedRange extends Interval {
   readonly name: "Range" | "ClearRange";
 }
 
-/** Cuts intervals to a span, for the response. */
+/** Cuts intervals to a span, because the response lists only ranges inside the requested one. */
 function rangesIn(
   intervals: readonly Interval[],
   { from, length }: Span,

@@ -70,7 +70,7 @@ interface WriteContext extends RangeTarget {
 
 const writtenHeaders = ["x-ms-request-server-encrypted", "x-ms-file-last-write-time"] as const;
 
-/** The reply that writes the received bytes, with its checksum headers. */
+/** The reply that writes the received bytes, with the checksum headers. */
 function writeReply<H extends object>(context: WriteContext, checksum: H) {
   const { target: node, input, received, newETag, readResult: covered } = context;
   const { range, keepsLastWrite: lastWrite } = input;

@@ -19,8 +19,10 @@ import {
 import { keepForSnapshots, locate } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-/** Displaced files. A rename replaces a file that clients have open: they keep the file, without a
- *  name, until they close it. This is the file before. */
+/** Displaced files. A rename replaces a file that clients have open: the file keeps its handles,
+ *  but has no name, and is deleted when they close. */
+
+/** The file before it is displaced. */
 interface DisplacedFile {
   readonly share: ShareRecord;
   readonly key: NodeKey;

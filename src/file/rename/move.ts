@@ -16,11 +16,13 @@ import { displaceFile } from "./displace.ts";
 import type { LocalSource } from "../shared/range-params.ts";
 
 /** The effects of a rename: of a file node, and for REST of one of the names of a file with hard
- *  links. This is a rename over REST. */
+ *  links. */
+
+/** A rename over REST. */
 interface NameMove {
   readonly source: LocalSource;
   readonly scope: NodeScope;
-  /** The file that has the new name now. */
+  /** The file that has the new name before the rename; undefined if there is none. */
   readonly target: NodeRecord | undefined;
   /** First hard link of `target`; undefined if it has none. */
   readonly targetLink: HardLink | undefined;

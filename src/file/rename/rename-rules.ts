@@ -9,8 +9,9 @@ import { sharingConflicts } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/smb-properties.ts";
 
-/** Whether a file or directory may be renamed, for REST and SMB. These are the facts that it
- *  depends on. */
+/** Whether a file or directory may be renamed, for REST and SMB. */
+
+/** What the rules depend on. */
 export interface RenameFacts {
   readonly source: NodeRecord;
   /** Open files below the source, if that is a directory. */
@@ -51,7 +52,7 @@ export interface CachedBelow {
 }
 
 /** A rename is checked against the opens of the new parent directory like an open with delete
- *  access that permits others to read and write. */
+ *  access whose share mode permits to read and write. */
 const moving = { access: Right.delete, share: shareRead | shareWrite };
 
 /** Why a rename is not allowed; undefined if it is allowed. Includes leases, and handles of the new

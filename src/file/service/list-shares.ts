@@ -103,7 +103,7 @@ function namesOf<K, R>(view: RecordView, table: Table<K, R>, account: bigint, bo
 function renderShare(share: ListedShare, now: Ticks, withMetadata: boolean): string {
   const { name, record } = share;
   const version = "deletedAt" in record ? formatDeletedVersion(record.deletedAt) : undefined;
-  // Only share snapshots have `at`, the time of the snapshot.
+  // Only the records of share snapshots have `at`, the time of the snapshot.
   const snapshot = "at" in record ? formatIso(record.at) : undefined;
   return element(
     "Share",

@@ -138,8 +138,8 @@ export async function snapshotsOf(
   return found;
 }
 
-/** How long a repeated deletion of a share succeeds. This is about the time that the service takes
- *  to delete a share. */
+/** How long a repeated deletion of a share succeeds: about the time that Azure takes to delete a
+ *  share. */
 const deletingSeconds = 30;
 
 /** Deletes a share or one of its snapshots. The name of a share is free at once, unless the account
@@ -218,7 +218,7 @@ function keptBySnapshots(
     : undefined;
 }
 
-/** The record of the share after one of its snapshots was deleted. */
+/** The record of a share after one of the snapshots was deleted. */
 function withoutSnapshot(
   share: ShareRecord,
   snapshots: readonly ShareSnapshotRecord[],

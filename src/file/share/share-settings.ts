@@ -9,7 +9,7 @@ import type { ShareRecord, ShareSettings } from "../records.ts";
 const quotaGibDefault = 5120;
 const premiumQuotaGibDefault = 100;
 const quotaGibMax = 102_400;
-/** Largest accepted IOPS or MiB/s. */
+/** Largest accepted number of operations per second, or of MiB per second. */
 const rateMax = 1_000_000;
 
 export const quota = header("x-ms-share-quota", integer(1, quotaGibMax));
@@ -72,7 +72,7 @@ export function nextDowngradeTime({ etag }: ShareRecord): Ticks {
   return etag + ticksPerDay;
 }
 
-/** How long a share reports a transition after its tier was changed. */
+/** How long after a change of its tier a share reports a transition. */
 const tierMoveSeconds = 60;
 
 /** `pending-from-<previous tier>` for a while after the tier was changed; undefined otherwise. */

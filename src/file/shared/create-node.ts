@@ -14,8 +14,9 @@ import {
   type SmbPropertyChange,
 } from "./smb-properties.ts";
 
-/** Replies of the REST operations that create a file node or set its SMB properties. These are the
- *  fields that operations declare which create a directory or a link. */
+/** Replies of the REST operations that create a file node or set its SMB properties. */
+
+/** The fields that all operations declare that create a directory or a link. */
 export const nodeCreation = {
   permission: { letters: "cw", resourceType: "o" },
   target: "must-not-exist",

@@ -17,7 +17,7 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   parse: (reader) => {
     const md5Text = reader.header("x-ms-content-md5") || undefined;
     const contentMd5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
-    // Recorded: the service stores this value without comparing it with the content, and accepts
+    // Recorded from Azure: this value is stored without comparing it with the content, and may have
     // any length.
     if (md5Text !== undefined && contentMd5 === undefined) return fail("InvalidMd5");
     const headers: HttpHeaders = {
@@ -35,8 +35,8 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   },
 };
 
-/** The first x-ms-version that ignores Content-Type. Recorded: 2018-11-09 and 2019-02-02 store it
- *  as the type of the file. */
+/** The first x-ms-version that ignores Content-Type. Recorded from Azure: 2018-11-09 and 2019-02-02
+ *  store it as the type of the file. */
 const ownTypeSince = "2019-07-07";
 
 /** Names of the headers that `renderHttpHeaders` returns. */

@@ -7,7 +7,9 @@ import { inheritedSddl } from "./inherited-sddl.ts";
 import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } from "./sddl.ts";
 
 /** The security descriptor that a new file inherits from its directory, if the request has none;
- *  for REST and SMB. This is its key. */
+ *  for REST and SMB. */
+
+/** The key under which a security descriptor is stored. */
 interface NodePermission {
   readonly key: string;
   /** Stores the security descriptor; empty if it is already stored or well known. */

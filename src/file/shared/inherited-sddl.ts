@@ -3,8 +3,8 @@ import { formatSddl, parseSddl, type AccessEntry } from "./security-descriptor.t
 import { aceFlagWords, sidWords } from "./sddl.ts";
 
 /** Derives the security descriptor of a new file or directory from that of its parent by [MS-DTYP]
- *  2.5.3.4, with two differences that the service has: entries are not marked as inherited (ID),
- *  and owner and group are the system. Recorded for directories and files in the root. */
+ *  2.5.3.4, with two differences recorded from Azure for entries of the root: inherited entries
+ *  have no mark (ID), and owner and group are the system. */
 
 const system = bit(sidWords, "SY");
 const creatorOwner = bit(sidWords, "CO");
@@ -35,10 +35,10 @@ export function inheritedSddl(parent: string, kind: "directory" | "file"): strin
   });
 }
 
-/** The security descriptor that a new file gets if the request has one. Recorded: it differs from
- *  the one of the request, which Set Properties and Rename store as it is. Windows does not mark it
- *  as inherited, and replaces generic rights ([MS-DTYP] 2.5.3.4). A descriptor that cannot be
- *  parsed stays as it is. */
+/** The security descriptor that a new file gets if the request has one. Recorded from Azure:
+ *  generic rights are replaced ([MS-DTYP] 2.5.3.4), and no entry is marked as inherited; Set
+ *  Properties and Rename store the descriptor as it is. A descriptor that cannot be parsed stays as
+ *  it is. */
 export function createdSddl(sddl: string): string {
   const descriptor = parseSddl(withoutAudit(sddl));
   if (descriptor === undefined) return sddl;

@@ -53,7 +53,7 @@ interface NodeChange<Target> {
   readonly content?: ContentPlan | undefined;
 }
 
-/** The reply that changes a file node in place. */
+/** The reply that changes a file node without moving it. */
 export function updateNode(
   { share, key }: NodeWriteTarget,
   { target, next, content }: NodeChange<NodeRecord>,
@@ -89,7 +89,6 @@ export function locate({ id: share }: ShareRecord, { id }: NodeRecord, key: Node
   return put(nodeLocations, { share, id }, { parent: key.parent, folded: key.folded });
 }
 
-/** The reply that deletes a file node. */
 export function deleteNode({ share, key }: NodeWriteTarget, target: NodeRecord) {
   return {
     remove: true as const,

@@ -14,8 +14,9 @@ import type { NodeRecord } from "../records.ts";
 import type { FileAddress } from "../file-address.ts";
 import { resources, type NodeScope } from "../resources.ts";
 
-/** Parameters about ranges and lengths, and the source of a copy or rename. This is the length that
- *  a file gets; a negative one has a fault of its own. */
+/** Parameters about ranges and lengths, and the source of a copy or rename. */
+
+/** The length that a file gets; a negative length has a fault of its own. */
 export const fileLength = checked(
   header("x-ms-content-length", integer(-Number.MAX_SAFE_INTEGER, fileBytesMax)),
   (value) => (value !== undefined && value < 0 ? fail("OutOfRangeInput") : ok(value)),

@@ -1,6 +1,6 @@
-/* Abbreviations of the security descriptor definition language ([MS-DTYP] 2.5.1.1). They are not
- * complete: descriptors with others are rejected. Values within a table must be unique, because the
- * formatter finds abbreviations by value. */
+/* Abbreviations of the security descriptor definition language ([MS-DTYP] 2.5.1.1). The tables are
+   incomplete: a descriptor with another abbreviation is rejected. Values within a table must be
+   unique, because the formatter finds abbreviations by value. */
 
 /** Well-known accounts, groups and integrity levels. */
 export const sidWords: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ export const sidWords: Readonly<Record<string, string>> = {
   SI: "S-1-16-16384", // system integrity
 };
 
-/** Access rights. */
+/** Abbreviations of access rights. */
 export const rightWords: Readonly<Record<string, number>> = {
   FA: 0x1f_01ff,
   FR: 0x12_0089,
@@ -54,7 +54,7 @@ export const rightWords: Readonly<Record<string, number>> = {
   CR: 0x100,
 };
 
-/** Types of access control entries. */
+/** Abbreviations of the types of access control entries. */
 export const aceTypeWords: Readonly<Record<string, number>> = {
   A: 0,
   D: 1,
@@ -63,7 +63,7 @@ export const aceTypeWords: Readonly<Record<string, number>> = {
   ML: 0x11,
 };
 
-/** Flags of access control entries. */
+/** Abbreviations of the flags of access control entries. */
 export const aceFlagWords: Readonly<Record<string, number>> = {
   OI: 0x1,
   CI: 0x2,
@@ -104,7 +104,8 @@ export function normalSddl(text: string): string {
     : `${text}S:NO_ACCESS_CONTROL`;
 }
 
-/** The default permission of the root directory of a share, and of directories in it (recorded). */
+/** The default permission of the root directory of a share, and of directories in the root
+ *  (recorded from Azure). */
 export const rootSddl =
   "O:SYG:SYD:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)" +
   "(A;OICI;0x1301bf;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;CO)";

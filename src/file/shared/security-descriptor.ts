@@ -1,8 +1,9 @@
 import { aceFlagWords, aceTypeWords, rightWords, sidWords } from "./sddl.ts";
 
 /** Parses and formats security descriptors in SDDL (security descriptor definition language,
- *  [MS-DTYP] 2.5.1), the text form that is stored. This is a parsed one, with SIDs written out in
- *  full. */
+ *  [MS-DTYP] 2.5.1), the text form that is stored. */
+
+/** A parsed descriptor, with SIDs written out in full. */
 export interface SecurityDescriptor {
   readonly owner: string;
   readonly group: string;
@@ -30,7 +31,7 @@ export interface AccessEntry {
 const descriptorForm =
   /^O:([^:]+?)G:([^:]+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
 
-/** Undefined if the text is malformed or uses an unknown abbreviation. */
+/** Parses a descriptor. Undefined if the text is malformed or uses an unknown abbreviation. */
 export function parseSddl(text: string): SecurityDescriptor | undefined {
   const found = descriptorForm.exec(text.replaceAll(/\s/g, ""));
   if (found === null) return undefined;
@@ -102,8 +103,8 @@ function formatEntry({ type, flags, mask, sid }: AccessEntry): string {
   return `(${kind};${bits};${formatMask(mask)};;;${wordOf(sid)})`;
 }
 
-/** Rights that are written as a sequence of words, in the recorded order: `SDGXGWGR`, `GXGR`. Other
- *  combinations are written as a number. */
+/** Rights that are written as a sequence of words, in the order that Azure writes (recorded):
+ *  `SDGXGWGR`, `GXGR`. Other combinations are written as a number. */
 const summedWords = ["SD", "GA", "GX", "GW", "GR"] as const;
 
 function formatMask(mask: number): string {

@@ -9,8 +9,9 @@ import { parseAttributes } from "./smb-properties.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 import { sddlFromBinary } from "./descriptor-bytes.ts";
 
-/** Parameters of requests that set SMB properties, or on NFS shares POSIX properties. These are
- *  their values; undefined if the request has no such header. */
+/** Parameters of requests that set SMB properties, or on NFS shares POSIX properties. */
+
+/** The values of these parameters; undefined if the request has no such header. */
 export interface SmbInput {
   readonly attributes: number | Keyword | undefined;
   readonly created: Ticks | Keyword | undefined;
@@ -19,7 +20,7 @@ export interface SmbInput {
   readonly permission: PermissionInput | undefined;
   readonly posix: PosixInput;
   /** `x-ms-file-property-semantics: Restore`: a new file gets the attributes of the request and no
-   *  others. Only a request with a permission can have it. */
+   *  others. The header requires a permission in the request. */
   readonly restores?: true;
 }
 
@@ -173,5 +174,5 @@ function readPosix(reader: ParamReader): Result<PosixInput> {
   return ok({ mode: mode?.padStart(4, "0"), owner, group });
 }
 
-/** As `keepsTrailingDots`, for the path of the source of a copy or rename. */
+/** Like `keepsTrailingDots`, for the path of the source of a copy or rename. */
 export const keepsSourceTrailingDots = header("x-ms-source-allow-trailing-dot", boolean);

@@ -18,9 +18,9 @@ import { createdSddl } from "./inherited-sddl.ts";
 import { normalSddl, permissionKeyOf, wellKnownSddl } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Keyword } from "./smb-params.ts";
 
-/** SMB properties of files over REST: what a file gets from a request, and the response headers.
- *  These are the names of the file attributes with their SMB bits, in the order in which REST lists
- *  them. */
+/** SMB properties of files over REST: what a file gets from a request, and the response headers. */
+
+/** The names of the file attributes with their SMB bits, in the order in which REST lists them. */
 const names = [
   ["ReadOnly", 0x1],
   ["Hidden", 0x2],
@@ -41,7 +41,7 @@ export function isReadOnly({ attributes }: { readonly attributes: number }): boo
 export const directoryAttribute = 0x10;
 export const archiveAttribute = 0x20;
 
-/** Parses a list of names such as `ReadOnly | Archive`, or `None`. Undefined if a name is
+/** Parses a list of attribute names (`ReadOnly | Archive`), or `None`. Undefined if a name is
  *  unknown. */
 export function parseAttributes(text: string): number | undefined {
   const words = text.split("|").map((word) => word.trim().toLowerCase());
@@ -60,13 +60,12 @@ export function formatAttributes(bits: number): string {
   return held.length === 0 ? "None" : held.join(" | ");
 }
 
-/** The SMB properties of a file or directory. */
 export type SmbProperties = Pick<
   NodeRecord,
   "attributes" | "created" | "lastWrite" | "change" | "permissionKey" | "posix"
 >;
 
-/** The properties in a request, and the file that they apply to. */
+/** The SMB properties in a request, and the file to which they apply. */
 export interface SmbPropertyChange {
   readonly share: ShareRecord;
   readonly kind: NodeKind;

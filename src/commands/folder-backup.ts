@@ -19,7 +19,7 @@ import { noProgress, type Progress } from "./progress.ts";
 
 /** Options of `backupFolder`, which carries out `etagere backup`. */
 interface BackupOptions extends FolderOptions {
-  /** Must not exist or be an empty folder. */
+  /** The target folder. Must not exist or be empty. */
   readonly to: string;
   /** An earlier backup. Extents that have not changed since are linked to its files instead of
    *  being copied; both backups stay complete, also if the other one is deleted. */
@@ -29,7 +29,7 @@ interface BackupOptions extends FolderOptions {
 
 interface BackupReport {
   readonly extents: number;
-  /** Copied bytes of records and extents. */
+  /** Number of copied bytes of records and extents. */
   readonly bytes: number;
   /** Extents that are linked to files of the base. */
   readonly linkedExtents: number;

@@ -20,7 +20,7 @@ export interface ProgressStep {
 
 /** Receives the progress of a command that may take long. */
 export interface Progress {
-  /** Ends the step before, if there is one. */
+  /** Begins a step. Ends the step before, if there is one. */
   begin(step: ProgressStep): void;
   add(done: Amount): void;
 }
@@ -28,7 +28,7 @@ export interface Progress {
 /** For callers that show no progress. */
 export const noProgress: Progress = { begin() {}, add() {} };
 
-/** Contents as users count them. */
+/** Figures about contents as users count contents. */
 export interface ContentFigures {
   /** Blobs, their snapshots, versions and uncommitted blocks; files and their earlier states. */
   readonly contents: number;
@@ -41,8 +41,9 @@ export class ContentCount implements ContentFigures {
   contents = 0;
   contentBytes = 0;
 
-  /** Adds a record. `length` replaces the length of its content if that is stored separately. A
-   *  record that owns others is a directory: what its field contains is no content. */
+  /** Adds a record. `length` replaces the length of its content if that is stored separately.
+   *  Ignores a directory (a record that defines ids), whose content field holds no content of a
+   *  user. */
   add(table: AnyTable, record: object, length?: number): void {
     if (table.content === undefined || definedIds(table, record).length > 0) return;
     const ref = (record as Record<string, ContentRef | undefined>)[table.content];

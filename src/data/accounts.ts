@@ -56,7 +56,7 @@ export interface ReloadableAccounts extends Accounts {
   refresh(): Promise<boolean>;
   /** Whether the configuration describes the account, so that stored settings do not apply. */
   isConfigured(name: string): boolean;
-  /** Serves the stored accounts, too. */
+  /** Serves the stored accounts in addition to the configured ones. */
   serveStored(store: Store, log: Log): Promise<void>;
   /** Takes over a change that this process has stored. */
   apply(change: AccountChange): void;
@@ -139,7 +139,7 @@ class ServedAccounts implements ReloadableAccounts {
     }
   }
 
-  /** Logs names that are perhaps misspelt. */
+  /** Logs names in role assignments that are unknown and perhaps misspelt. */
   #warnOfUnknown(log: Log): void {
     const identity = this.identity();
     const accounts = unknownAccounts(identity, this.names()).slice(0, loggedNamesMax);

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../base/world.ts";
 
-/** Work that is repeated while the server runs, such as the deletion of data in the background. */
+/** Work that is repeated while the server runs, for example the deletion of data in the
+ *  background. */
 interface BackgroundTask {
   readonly name: string;
   /** Does a bounded amount of work; resolves to whether there is more, or to the milliseconds until
@@ -25,7 +26,8 @@ interface BackgroundOptions {
   readonly firstMilliseconds?: number;
 }
 
-/** Runs tasks such as garbage collection every 5 s. A failed round is logged and repeated. */
+/** Runs tasks (garbage collection, for example) every 5 s. A failed round is logged and
+ *  repeated. */
 export function runInBackground(
   tasks: readonly BackgroundTask[],
   { clock, log, firstMilliseconds = idleMilliseconds }: BackgroundOptions,

@@ -7,9 +7,9 @@ import { recordCodec } from "../encoding/table.ts";
 /** Progress of `etagere copy`, stored in the target: an interrupted copy continues from it, and no
  *  server opens a target that has it. Extents and records are copied in ascending order. */
 export interface CopyMark {
-  /** Name of the source. */
+  /** Name of the store that is copied. */
   readonly from: string;
-  /** The last extent that is complete. */
+  /** Id of the last extent that was copied completely. */
   readonly extent: bigint;
   /** Key of the last record that was copied. */
   readonly key: Uint8Array;

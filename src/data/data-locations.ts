@@ -8,7 +8,7 @@ import { openStorageBackend, type Close, type StorageOptions } from "./storage-b
 /** The place of the records and contents that a command opens without a server: the source or
  *  target of `etagere copy`, or the data folder of another command. */
 export interface DataLocation {
-  /** A data folder, or `postgres://…`. */
+  /** Path of a data folder, or a URL `postgres://…`. */
   readonly records: string;
   /** A folder or `s3://…`; undefined for the contents inside a data folder. */
   readonly bytes: string | undefined;
@@ -19,7 +19,7 @@ export interface DataLocation {
 /** A location that is open, for a command. */
 export interface OpenDataLocation {
   readonly store: Store;
-  /** The extents as they are stored. */
+  /** The extent files without decryption. */
   readonly files: ExtentFiles;
   /** Undefined if the data is not encrypted. */
   readonly dataKeys: readonly DataKey[] | undefined;

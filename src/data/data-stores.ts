@@ -44,7 +44,7 @@ export interface DataStores extends Pick<StorageBackend, "owner" | "owners" | "i
   close(): Promise<void>;
 }
 
-/** Opens the stores that the options select. If one cannot be opened, closes the others and
+/** Opens the stores that the options select. If one cannot be opened, closes the opened ones and
  *  throws. */
 export async function openDataStores(options: DataStoreOptions): Promise<DataStores> {
   const { clock, log, random } = options;

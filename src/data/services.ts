@@ -26,7 +26,7 @@ import { tableService } from "../table/service.ts";
  *  encryption and restore must know about them. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
 
-/** Tables that belong to no service. */
+/** Tables that belong to the server or to accounts, not to a service. */
 const commonTables: readonly AnyTable[] = [
   anyTable(accounts),
   anyTable(accountsState),

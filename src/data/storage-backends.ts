@@ -49,7 +49,7 @@ interface StorageLocations {
 }
 
 export interface StorageOptions extends World, StorageLocations {
-  /** Counts commits. */
+  /** Counts commits, for the metrics. */
   readonly meter?: Meter | undefined;
   /** The data keys of a new, encrypted storage, for a copy of another one. */
   readonly dataKeys?: readonly DataKey[] | undefined;
@@ -64,14 +64,15 @@ export interface StorageBackend extends Pick<
 > {
   /** Whether this process is the leader, which runs background tasks. */
   readonly isLeader: () => Promise<boolean>;
-  /** Id of this process, under which it stores entries that end with it, such as handles. */
+  /** Id of this process. Entries stored under it (handles, for example) are removed when the
+   *  process has ended. */
   readonly owner: string;
   /** Ids of all running processes that share the store. */
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
 interface OpenedStorage extends StorageBackend {
-  /** The extents as they are stored: encrypted ones are not decrypted. */
+  /** The extent files without decryption. */
   readonly storedFiles: ExtentFiles;
   /** Undefined if nothing is encrypted. */
   readonly dataKeys?: readonly DataKey[] | undefined;

@@ -57,7 +57,8 @@ export class UsageCounts {
     }
     const due = this.#limited.find((account) => this.#isDue(account, now));
     if (due === undefined) return false;
-    // Also after a failure, so that one account does not keep the others from being counted.
+    // Set also if the count fails: otherwise the next round would count this account again, and the
+    // accounts after it never.
     this.#countedAt.set(due.id, now);
     await this.#count(due);
     return true;

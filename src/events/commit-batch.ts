@@ -22,7 +22,8 @@ const missingQueue: AttemptFailure = { reason: "the queue does not exist", isFin
 export interface TriedRetry extends LoggedEvent {
   readonly record: RetryRecord;
   readonly rendered: EventGridEvent;
-  /** Undefined after success; `commit`: the transaction delivers it. */
+  /** Undefined after success. `commit`: the delivery is part of the transaction that stores the
+   *  outcome. */
   readonly failure: AttemptFailure | "commit" | undefined;
 }
 

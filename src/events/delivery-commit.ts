@@ -34,16 +34,16 @@ import type { EventGridEvent } from "./render-event.ts";
  *  collects them, and this file writes them. The same transaction moves the position up to which
  *  the subscription has read the event log, so that no event is lost or put into a queue twice. */
 export interface DeliveryCommit {
-  /** The stored position that it continues from. Another one means that another process has
-   *  delivered meanwhile. */
+  /** The stored position from which the delivery continued. If the stored one is different now,
+   *  another process has delivered since. */
   readonly from: LogPosition;
   readonly to: LogPosition;
   readonly delivered: number;
   /** Events that the transaction puts into the queue. */
   readonly messages: readonly EventGridEvent[];
-  /** New and changed retries. */
+  /** New retries, and those whose record has changed. */
   readonly retries: readonly (RetryRecord & Pick<LoggedEvent, "position">)[];
-  /** Retries that have ended. */
+  /** Positions of retries to delete. */
   readonly removed: readonly LogPosition[];
   readonly letters: readonly DeadLetter[];
   /** Events that are given up without a dead letter. */
@@ -57,14 +57,14 @@ export interface DeliveredSubscription extends SubscriptionKey {
   readonly record: SubscriptionRecord;
 }
 
-/** `stale`: subscription, account or position are others now. `no-queue`: the queue does not exist.
- *  `no-letter`: the fault with this code prevents dead letters. Only after `done` something was
- *  stored. */
+/** `done`: everything was stored. In all other cases nothing was stored. `stale`: the subscription,
+ *  account or position has changed. `no-queue`: the queue does not exist. `no-letter`: the fault
+ *  with this code prevents dead letters. */
 type CommitResult =
   | { readonly kind: "done" | "stale" | "no-queue" }
   | { readonly kind: "no-letter"; readonly code: string };
 
-/** Thrown to end an attempt without writing. */
+/** Ends an attempt without writing. */
 class Refused extends Error {
   readonly result: CommitResult;
 

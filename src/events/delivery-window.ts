@@ -8,7 +8,7 @@ export interface AttemptFailure {
   readonly reason: string;
   /** Undefined if there was no response. */
   readonly status?: number | undefined;
-  /** Whether another attempt would fail as well. */
+  /** Whether another attempt would fail, too, so that none is made. */
   readonly isFinal: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Slot extends LoggedEvent {
  *  the first one is ready: the order per blob is kept. */
 export class DeliveryWindow {
   readonly #slots: Slot[] = [];
-  /** Events without an outcome, by subject. */
+  /** Events whose delivery has no outcome yet, by subject. */
   readonly #waiting = new Map<string, Slot[]>();
   readonly #ready: Slot[] = [];
 

@@ -33,7 +33,7 @@ interface DeliveryParts {
 
 /** The delivery of events by this process. */
 export interface EventDelivery {
-  /** Resolves when nothing is under way. */
+  /** Stops all runs. Resolves when no delivery is under way. */
   stop(): Promise<void>;
 }
 

@@ -45,7 +45,7 @@ interface AccountLog {
  *  be deleted. */
 interface LogReader {
   readonly position: LogPosition;
-  /** Undefined: the change feed, which never misses an entry. */
+  /** Undefined for the change feed, which keeps entries until it has read them. */
   readonly subscription?: NamedSubscription;
 }
 
@@ -165,8 +165,8 @@ export class LogRetention {
   }
 
   /** Deletes the entries. A subscription that has not read them continues after them; the missed
-   *  events are counted, and reported in a dead letter. Resolves to false if a subscription has
-   *  moved its position meanwhile: then nothing is deleted in this round. */
+   *  events are counted, and reported in a dead letter. Resolves to false, without deleting
+   *  anything in this round, if a subscription has moved its position since it was read. */
   async #delete(
     log: AccountLog,
     entries: readonly Entry[],
@@ -175,7 +175,7 @@ export class LogRetention {
   ): Promise<boolean> {
     const { runtime } = this.#parts;
     const last = positionInLog(entries.at(-1)!.key);
-    // Events of dead letters are not delivered, so they are not missed.
+    // Events of dead letters are never delivered, so they do not count as missed.
     const containers = new Set(
       readers.map(({ subscription }) => subscription?.record.deadLetterContainer),
     );
@@ -261,18 +261,18 @@ export class LogRetention {
   }
 }
 
-/** The size of a log as far as it is counted. */
+/** The size of a log, counted up to the limit of one round. */
 interface LogSize {
   bytes: number;
   countedTo: LogPosition | undefined;
   isShrinking: boolean;
 }
 
-/** Thrown to end an attempt without writing, because a subscription has moved its position
- *  meanwhile. */
+/** Ends an attempt without writing, because a subscription has moved its position since it was
+ *  read. */
 class ReaderMoved extends Error {}
 
-/** Entries that a subscription has not read before they are deleted. */
+/** Entries that are deleted before a subscription has read them. */
 interface Loss {
   readonly subscription: NamedSubscription;
   readonly from: LogPosition;
@@ -307,8 +307,8 @@ async function readersOf(
   return readers;
 }
 
-/** The logs that have entries, of accounts that exist: the logs of others are removed with their
- *  other records. */
+/** The logs that have entries, of accounts that exist. A log of a deleted account is removed with
+ *  the other records of that account. */
 async function readLogs(view: View): Promise<readonly AccountLog[]> {
   const ids = new Set<bigint>();
   const { end } = eventLog.range([]);

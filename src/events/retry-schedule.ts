@@ -10,8 +10,9 @@ import { comparePositions, type LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
 import { subjectOf } from "./render-event.ts";
 
-/** The failed deliveries of a subscription, and when each is tried again: after the pauses of Azure
- *  Event Grid. These are the pauses after the first, second … failed attempt; the last one
+/** The failed deliveries of a subscription, and the time of the next attempt of each. */
+
+/** The pauses of Azure Event Grid after the first, second … failed attempt. The last one
  *  repeats. */
 const pauseSeconds = [10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200];
 /** A pause is longer by a random part of it, so that retries do not come all at once. */
@@ -19,13 +20,12 @@ const jitterPart = 0.1;
 
 interface FailedAttempt {
   readonly now: Ticks;
-  /** Failed attempts, with this one. */
+  /** Number of failed attempts, including this one. */
   readonly attempts: number;
-  /** The next attempt is not made after this time. */
+  /** Time after which no attempt is made. */
   readonly latest: Ticks;
 }
 
-/** When the next attempt is made. */
 export function nextAttempt(random: Random, { now, attempts, latest }: FailedAttempt): Ticks {
   const seconds = pauseSeconds[Math.min(attempts, pauseSeconds.length) - 1] ?? pauseSeconds[0]!;
   const [byte = 0] = random.bytes(1);

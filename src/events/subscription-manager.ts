@@ -48,20 +48,20 @@ export type SubscriptionRefusal = Extract<SubscriptionResult, { readonly ok: fal
 
 /** A subscription with its progress. */
 export interface SubscriptionStatus extends NamedSubscription {
-  /** Undefined for a moment while it is being deleted. */
+  /** Undefined if another request is deleting the subscription. */
   readonly state: SubscriptionState | undefined;
   /** Events of the log after the stored position, whether they match or not; at most
    *  `backlogCountMax`. */
   readonly backlog: number;
 }
 
-/** Fields to change. */
+/** Fields to change; absent fields stay as they are. */
 interface SubscriptionPatch extends Readonly<Record<string, unknown>> {
-  /** Undefined: unchanged. */
+  /** Undefined leaves the state as it is. */
   readonly isPaused?: boolean | undefined;
 }
 
-/** The backlog is counted up to this number. */
+/** Limit of the count of events that wait for a subscription. */
 export const backlogCountMax = 10_000;
 /** Entries that are counted in the time of one unit of work. */
 const entriesPerUnit = 5;
@@ -108,9 +108,10 @@ export class SubscriptionManager {
     return refused ?? putSubscription(store, random, { ...key, subscription: parsed.value });
   }
 
-  /** Changes the given fields of a subscription and of its destination; null removes one. The
-   *  others stay as they are, with the secret and the query of the URL, which no view shows.
-   *  `record` is what the caller has read: a change of another client since then is a conflict. */
+  /** Changes the given fields of a subscription and of its destination; null removes a field.
+   *  Absent fields stay as they are, among them the secret and the query of the URL, which no view
+   *  shows. `record` is the record that the caller has read: a later change of another client is a
+   *  conflict. */
   async change(
     key: SubscriptionKey,
     { isPaused, ...fields }: SubscriptionPatch,
@@ -228,7 +229,7 @@ async function countBacklogs(
 
 /** Interval in which a wait looks again, in case the account of a subscription is replaced. */
 const pollMilliseconds = 1000;
-/** Before the first entry of every log. */
+/** The position before the first entry of every log. */
 const start = { sequence: 0, number: 0 };
 
 /** Resolves to an empty list when every event that was committed before the call is in the change

@@ -28,11 +28,12 @@ interface RunParts {
   /** Containers whose blobs are dead letters: their events are not delivered, because dead letters
    *  about dead letters would never end. */
   readonly deadLetterContainers: ReadonlySet<string>;
-  /** Undefined: the destination is a queue; the transaction that moves the position delivers. */
+  /** Sends an event to a webhook. Undefined for a queue, into which the transaction that moves the
+   *  position puts the events. */
   readonly send: SendEvent | undefined;
 }
 
-/** Most events of a subscription in memory. */
+/** Limit of the events of a subscription in memory. */
 const windowMax = 1024;
 const readMax = 256;
 const concurrentMax = 64;
@@ -81,7 +82,7 @@ export class SubscriptionRun {
     return this.#parts.subscription;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Stops the run. Resolves when no delivery is under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#unwatch();
@@ -135,8 +136,8 @@ export class SubscriptionRun {
         if (!this.#canReadMore()) await raised;
       }
     } finally {
-      // Also after a failed read: a commit under way would otherwise change the position and the
-      // window of the next beginning, and events would be delivered twice or never.
+      // Also after a failed read, the commit under way must end first: it changes the position and
+      // the window, and the next start would deliver events twice or never.
       await this.#finish();
     }
     if (isOutdated() && this.#commitFailure !== "stale") throw this.#commitFailure;
@@ -242,7 +243,7 @@ export class SubscriptionRun {
     this.#raise();
   }
 
-  /** Whether there is no attempt after this one. */
+  /** Whether no attempt follows this one. */
   #isLast(attempts: number, { isFinal }: AttemptFailure): boolean {
     return isFinal || attempts >= this.subscription.record.maxDeliveryAttempts;
   }

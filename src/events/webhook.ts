@@ -19,7 +19,7 @@ import { newGuid } from "../operation/identifiers.ts";
  *  that gets events by POST; clients choose it, so without limits the server could be made to send
  *  requests to machines that only it can reach. */
 export interface WebhookRules {
-  /** Beginnings of URLs. */
+  /** URLs must begin with one of these texts. */
   readonly prefixes: readonly string[];
   readonly ranges: SourceRanges;
   readonly endpoints: Pick<OwnEndpoints, "isAdmin" | "isStorage">;
@@ -46,9 +46,10 @@ const concurrentRequestsMax = 64;
 const idleSocketMilliseconds = 30_000;
 const validationOrigin = "eventgrid.azure.net";
 
-/** The address checks of copy sources. A webhook is never at a listener of this server. An address
- *  that copies must not read, such as the loopback address, is permitted if the operator listed it
- *  by itself: a name could later lead elsewhere. */
+/** The rules for addresses of webhooks: those of copy sources, with two differences. A webhook is
+ *  never at a listener of this server. An address that copies must not read (loopback) is permitted
+ *  if the operator listed it as an address, because a name could later resolve to another
+ *  address. */
 function policyOf({ ranges, endpoints }: WebhookRules, url: URL): SourcePolicy {
   const host = hostOf(url);
   const listed = isIP(host) !== 0 ? [host] : host === "localhost" ? ["127.0.0.0/8", "::1"] : [];

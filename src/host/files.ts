@@ -15,7 +15,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync }
 import type { Random } from "../base/world.ts";
 
 /** Creates a folder and its parents, accessible to this user only. Unlike Node's recursive `mkdir`,
- *  it does not loop for ever if a parent such as `/proc` exists but accepts no folders. */
+ *  it fails if a parent exists but accepts no folders (`/proc`), where `mkdir` would loop for
+ *  ever. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
@@ -52,7 +53,7 @@ async function isFolder(path: string): Promise<boolean> {
    trusted: a link in it could lead to any file of this machine, a FIFO would block its reader for
    ever, and a device has no end. */
 
-/** Without waiting for a writer of a FIFO; absent on Windows. */
+/** Does not wait for a writer if the file is a FIFO. The flag does not exist on Windows. */
 const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Opens a regular file of a folder. Rejects links that lead out of the folder. */

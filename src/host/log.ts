@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
 
-/** The settings of a server that concern its log. */
+/** The server settings of the log. */
 interface LogSettings {
   /** File that receives all lines, including level `debug`, instead of standard error. */
   readonly debug?: string | undefined;

@@ -4,8 +4,8 @@ import { StartRefused, systemErrorCode } from "./refused.ts";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
 
-/** File descriptors that must be free before a server starts. It opens about 30 for its listeners,
- *  files and threads; the others are for connections. */
+/** Number of file descriptors that must be free before a server starts. It opens about 30 for
+ *  listeners, files and threads; connections need the rest. */
 const freeDescriptorsMin = 64;
 
 /** Throws `StartRefused` if the limit on file descriptors leaves too few for a server. Checked
@@ -18,8 +18,8 @@ export function expectFreeDescriptors(): void {
   } catch (error) {
     const code = systemErrorCode(error);
     const isExhausted = code === "EMFILE" || code === "ENFILE";
-    // Any other error, such as a missing null device, says nothing about descriptors: the server
-    // starts anyway.
+    // Any other error (a missing null device) does not show a lack of descriptors, so the server
+    // starts.
     if (isExhausted) throw new StartRefused([tooManyOpenFiles], error);
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
@@ -64,7 +64,7 @@ function memoryFigures(): Omit<ProcessFigures, "cpuSeconds"> {
     const { rss, heapUsed } = memoryUsage();
     return { residentBytes: rss, heapUsedBytes: heapUsed };
   } catch {
-    // Without `/proc`, as in a bare chroot, only the largest size so far is known.
+    // If `/proc` is missing (in a bare chroot), only the largest size so far is known.
     const { used_heap_size: heapUsedBytes } = getHeapStatistics();
     return { residentBytes: resourceUsage().maxRSS * bytesPerKibibyte, heapUsedBytes };
   }

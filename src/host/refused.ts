@@ -1,5 +1,5 @@
-/** An error that the user can correct, such as a wrong option: one message per problem. The command
- *  line prints the messages without a stack. */
+/** An error that the user can correct (a wrong option): one message per problem. The command line
+ *  prints the messages without a stack. */
 export class Refused extends Error {
   readonly problems: readonly string[];
 

@@ -7,7 +7,7 @@
  *  the CPU time of a read and 20 % of a query. Code that keeps such bytes for long must copy them
  *  again, because a few bytes keep a whole slab in memory. */
 const slabBytes = 64 * 1024;
-/** Longer arrays get a buffer of their own. */
+/** Limit of the length of an array in a slab; longer arrays get separate buffers. */
 const pieceBytesMax = 8 * 1024;
 /** Up to this length a loop is faster than a native copy: 3 % of a transaction of 100. */
 const loopBytesMax = 64;
@@ -18,10 +18,11 @@ let used = 0;
 /** Copies bytes, for example from a buffer that is about to be reused. */
 export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
   const length = to - from;
-  // Not `slice`: on a Buffer it returns a view.
+  // Does not use `slice`, which returns a view if the array is a Buffer.
   if (length > pieceBytesMax) return new Uint8Array(bytes.subarray(from, to));
   const copy = newBytes(length);
-  // Not `subarray`: on a Buffer it creates another Buffer, which costs twice as much.
+  // Does not use `subarray`, which creates another Buffer if the array is a Buffer; this would cost
+  // twice as much.
   if (length > loopBytesMax)
     copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset + from, length));
   else for (let at = 0; at < length; at += 1) copy[at] = bytes[from + at]!;
@@ -45,9 +46,9 @@ nowhere.close();
 /** Freeing fewer bytes costs more than it saves. */
 const freedBytesMin = 16 * 1024;
 
-/** Frees many bytes that are not read again, if their memory is not shared with others. Otherwise
- *  the memory of large bodies would be freed by collections of the whole heap, one for every 20 MiB
- *  received, each of which costs as much as receiving them. */
+/** Frees many bytes that are not read again, if no other array shares their buffer. Otherwise
+ *  collections of the whole heap would free the memory of large bodies: one for every 20 MiB
+ *  received, each of which costs as much as receiving 20 MiB. */
 export function freeBytes({ buffer, length }: Uint8Array): void {
   const isWhole = length === buffer.byteLength && length >= freedBytesMin;
   if (isWhole && buffer instanceof ArrayBuffer) nowhere.postMessage(null, [buffer]);
@@ -55,7 +56,7 @@ export function freeBytes({ buffer, length }: Uint8Array): void {
 
 /** Size of a page of a large response. */
 export const pageBytes = 64 * 1024;
-/** Most unused pages that are kept. */
+/** Limit of the unused pages that are kept for reuse. */
 const freePagesMax = 128;
 
 /** Unused pages, kept for reuse. Memory outside the heap causes full garbage collections, however
@@ -81,7 +82,7 @@ export const bufferBytes = 512 * 1024;
 /** Writes past the system's cache take whole blocks, from memory that is aligned to them. */
 export const blockBytes = 4096;
 
-/** Most aligned buffers: 48 MiB. */
+/** Limit of the aligned buffers: 48 MiB in total. */
 const alignedMax = 96;
 /** Size of the buffers of bodies that get no aligned one. */
 export const otherBufferBytes = 256 * 1024;
@@ -90,7 +91,7 @@ const pagesPerBuffer = bufferBytes / bodyPageBytes;
 /** Pages before the buffers: one for the CRC-64, one for `scratch`. */
 const pagesBefore = 2;
 
-/** The types of Node.js omit WebAssembly. */
+/** The part of WebAssembly.Memory that is used; the types of Node.js omit WebAssembly. */
 interface SharedMemory {
   readonly buffer: SharedArrayBuffer;
   /** Returns the number of pages before the call. */
@@ -125,7 +126,7 @@ export const crcResultsAt = 8 * 256 * 8;
 /** The results of the CRC program. `continueCrc` uses only the first one, which is also its start
  *  value. */
 export const crcResults = new BigUint64Array(bufferMemory.buffer, crcResultsAt, 2);
-/** The first result, little-endian. */
+/** The first CRC result in the shared memory, little-endian. */
 export const firstCrcBytes = new Uint8Array(bufferMemory.buffer, crcResultsAt, 8);
 /** Bytes outside this memory are copied here, because the CRC program reads only its own memory. */
 export const scratch = Buffer.from(bufferMemory.buffer, bodyPageBytes, bodyPageBytes);
@@ -140,7 +141,7 @@ export function isAligned(bytes: Uint8Array): boolean {
   return isInMemory(bytes) && bytes.byteOffset % blockBytes === 0;
 }
 
-/** Whether bytes are in the memory of this pool, at their `byteOffset`. */
+/** Whether bytes are in the memory of this pool; their `byteOffset` is then an offset in it. */
 export function isInMemory({ buffer }: Uint8Array): boolean {
   return alignedMemory.has(buffer);
 }

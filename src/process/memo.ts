@@ -17,7 +17,7 @@ export function memo<K extends string | number, V>(
   };
 }
 
-/** As `memo`, for an object; the result is kept as long as the object exists. */
+/** Like `memo`, for an object as key. The result is kept as long as the object exists. */
 export function memoByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const kept = new WeakMap<K, V>();
   return (key) => {

@@ -1,6 +1,6 @@
-/** Counts the commits that run on threads, of all stores of this process. Such a thread keeps the
- *  write lock until its callback has run on the main thread. A synchronous commit meanwhile could
- *  deadlock: on the same file opened twice, or via another process in the same situation. */
+/** Counts the commits that run on threads, of all stores of this process. A thread keeps the write
+ *  lock until its callback has run on the main thread, so a synchronous commit before that could
+ *  deadlock: if the same file is open twice, or if another process is in the same situation. */
 let running = 0;
 
 export function isThreadCommitting(): boolean {

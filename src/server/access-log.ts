@@ -12,7 +12,7 @@ export interface AccessLog {
   close(): Promise<void>;
 }
 
-/** Where the access log writes its lines; must not block. */
+/** The target for lines of the access log. A write must not block. */
 interface AccessLogSink {
   /** Returns false if the text was dropped because too much is buffered. */
   write(text: string): boolean;

@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The content of `admin.json` in a data folder: where the server that uses the folder has its
- *  admin listener. Commands such as `etagere status` find the server by it. */
+/** The content of `admin.json` in a data folder: the address of the admin listener of the server
+ *  that uses the folder. Commands (`etagere status`) find the running server by it. */
 interface AdminAddress {
   readonly url: string;
   readonly pid: number;

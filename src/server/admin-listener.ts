@@ -42,7 +42,8 @@ export interface AdminListener {
   readonly address: BoundAddress;
   /** URL of the explorer, with a one-time login token if a login is required. */
   explorerLink(): string;
-  /** Ends the event streams and removes `admin.json`. The listener is stopped with the others. */
+  /** Ends the event streams and removes `admin.json`. Does not stop the listener: the server stops
+   *  all listeners together. */
   close(): Promise<void>;
 }
 
@@ -139,7 +140,7 @@ type SharedPart = "memory" | "httpServices" | "dfs" | "observer" | "smb" | "read
 interface AdminParts extends Pick<AdminContext, SharedPart | "subscriptions"> {
   readonly given: RunningServerOptions;
   readonly stores: DataStores;
-  /** Keys and secrets of the local token service. */
+  /** Keys and principal secrets of the local token service. */
   readonly local: LocalIdentity;
   /** Figures of all processes of the server. */
   readonly sample: () => Promise<FigureSample>;

@@ -34,7 +34,7 @@ export class AuditDelivery {
   #queue: string[] = [];
   #queuedUnits = 0;
   #lostLines = 0;
-  /** Lost lines that no line has reported yet. */
+  /** Number of lost lines that no audit line has reported yet. */
   #unreported = 0;
   #isFailing = false;
   #running: Promise<void> | undefined;
@@ -49,7 +49,7 @@ export class AuditDelivery {
     return this.#options.target.name;
   }
 
-  /** Lines that were dropped since the start. */
+  /** Number of lines that were dropped since the start. */
   get lostLines(): number {
     return this.#lostLines;
   }

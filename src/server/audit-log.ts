@@ -34,7 +34,7 @@ interface AuditWorld {
 }
 
 const bytesPerMegabyte = 1_000_000;
-/** Longer paths are cut, because clients choose their length. */
+/** Limit of a path in the log. Longer paths are cut, because clients choose the length. */
 const pathUnitsMax = 2048;
 const signatureDigits = 16;
 
@@ -145,8 +145,8 @@ export interface AuditFileOptions {
   readonly bytesMax: number;
   /** Files that are kept beside the current one: `FILE.1` is the newest. */
   readonly oldFilesMax: number;
-  /** Whether this process renames the file. Of several processes one does; the others see that the
-   *  file was replaced, and open the new one. */
+  /** Whether this process renames the file when it is full. If several processes write to it, one
+   *  renames it; the others notice the new file and open that. */
   readonly rotates: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -197,7 +197,7 @@ export class AuditFile {
     this.#rotates = true;
   }
 
-  /** `line` has no line break. */
+  /** Appends a line. `line` must not have a line break. */
   append(line: string): void {
     if (this.#buffered.length + line.length > bufferedUnitsMax) {
       this.#droppedLines += 1;
@@ -218,7 +218,7 @@ export class AuditFile {
     await reopened;
   }
 
-  /** Resolves when no line waits. */
+  /** Resolves when all appended lines are written. */
   async flushed(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
@@ -283,7 +283,7 @@ export class AuditFile {
 
   async #rotate(): Promise<void> {
     const { path, oldFilesMax } = this.#options;
-    // Windows does not rename files that are open.
+    // Closes the file first, because Windows does not rename open files.
     await this.#close();
     if (oldFilesMax === 0) return rm(path, { force: true });
     for (let number = oldFilesMax - 1; number >= 1; number -= 1) {

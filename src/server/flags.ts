@@ -155,7 +155,6 @@ type WithDefault = {
   [N in FlagName]: (typeof flags)[N] extends { readonly standard: unknown } ? N : never;
 }[FlagName];
 
-/** The defaults of the flags that have one. */
 export const flagDefaults = Object.fromEntries(
   Object.entries(flags).flatMap(([name, flag]) =>
     "standard" in flag ? [[name, flag.standard]] : [],

@@ -170,7 +170,7 @@ export function inProcessServices(
 
 /** A client program that has sent requests to this process. */
 interface SeenClient {
-  /** Its `User-Agent`. */
+  /** The `User-Agent` header of the client. */
   readonly agent: string;
   /** The `x-ms-version` that it sent; undefined if it sent none. */
   readonly version: string | undefined;
@@ -181,7 +181,7 @@ const clientsMax = 50;
 const agentUnitsMax = 200;
 
 /** The client programs of the latest connections, for `etagere doctor`. Only the first request of a
- *  connection counts: the others are of the same program. */
+ *  connection counts, because all requests of a connection come from one program. */
 export class SeenClients {
   readonly #clock: Clock;
   readonly #next: Handler | undefined;
@@ -213,7 +213,7 @@ export class SeenClients {
     if (this.#clients.size > clientsMax && oldest !== undefined) this.#clients.delete(oldest);
   }
 
-  /** Latest first. */
+  /** The programs, the latest first. */
   list(): readonly SeenClient[] {
     return [...this.#clients.values()].map(({ client }) => client).toReversed();
   }

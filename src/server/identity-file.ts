@@ -86,7 +86,7 @@ export class IdentityFile implements LocalIdentity {
     if (location === undefined) return undefined;
     const folder = join(location, "identity");
     makePrivateFolder(folder);
-    // A client id may contain any characters.
+    // The file name is a hash, because a client id may contain any characters.
     const name = createHash("sha256").update(clientId).digest("hex").slice(0, assertionNameUnits);
     const path = resolve(folder, `${name}.assertion`);
     await replaceFile({ random }, path, assertion);
@@ -130,7 +130,8 @@ export class IdentityFile implements LocalIdentity {
     };
     if (location === undefined) return made;
     return this.#write(location, made, async (written, path) => {
-      // Fails if another process has created it meanwhile: then its data counts.
+      // If another process has created the file since, `link` fails and the data of that process is
+      // used.
       await link(written, path).catch(ignoreCode("EEXIST"));
     });
   }
@@ -168,7 +169,7 @@ export class IdentityFile implements LocalIdentity {
   }
 }
 
-/** Moves a written file to its path. */
+/** Moves a written file to the final path. */
 type Place = (written: string, path: string) => Promise<void>;
 
 /** Replaces the file unless another process has replaced these data: a key that has signed tokens
@@ -194,7 +195,6 @@ function ignoreCode(code: string) {
   };
 }
 
-/** Undefined if there is no such file. */
 async function readData(path: string): Promise<IdentityData | undefined> {
   const text = await readIfPresent(path);
   if (text === undefined) return undefined;

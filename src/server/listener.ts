@@ -13,7 +13,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** Options of an HTTP or HTTPS listener. The server opens one for each service and one for the
  *  admin API; this file opens them, and closes them without resetting a request. */
 export interface ListenerOptions {
-  /** Name in messages, for example `Blob service`. */
+  /** Name of the listener in messages: `Blob service`. */
   readonly title: string;
   readonly host: string;
   /** 0 selects a free port. */
@@ -25,14 +25,14 @@ export interface ListenerOptions {
   readonly certificate: ServedCertificate | undefined;
   /** Whether HTTP is accepted as well as HTTPS, on the same port. */
   readonly acceptsHttp?: boolean | undefined;
-  /** Called for each request before the handler. */
+  /** Is called for each request, before the handler. */
   readonly onRequest?: Handler | undefined;
   readonly handler: Handler;
   readonly clock: Clock;
   readonly connections: Connections;
   /** A bound socket to listen on instead of `host` and `port`. */
   readonly socket?: BoundSocket | undefined;
-  /** Replaces the network of this machine. */
+  /** Binds a listener in a simulated network. Undefined: the network of this machine. */
   readonly bind?: Bind | undefined;
 }
 
@@ -50,9 +50,10 @@ export interface Listener {
   unref(): void;
 }
 
-/** How long a listener that stops leaves connections open. Every response that begins meanwhile
- *  closes its connection and says so. A connection without a request is closed after the quiet
- *  period: earlier, its client may just be sending one, which would be reset. */
+/** How long a listener that stops leaves connections open. A response that begins after the stop
+ *  announces the close of its connection, and then closes it. A connection without a request is
+ *  closed after the quiet period, because its client may be sending a request, which an earlier
+ *  close would reset. */
 export interface StopPace {
   readonly quietMilliseconds: number;
   /** Time for running requests; connections that are still open then are closed. */
@@ -138,7 +139,7 @@ class RequestGate {
 interface OpenConnections {
   /** Connections over TCP. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Those that have HTTP requests: TLS sockets in case of HTTPS. */
+  /** The sockets on which HTTP requests arrive: TLS sockets for HTTPS, else those of `sockets`. */
   readonly streams: ReadonlySet<Socket & ConnectionInternals>;
 }
 
@@ -292,7 +293,7 @@ const iterationsWithoutConnection = 3;
 /** Most iterations in which a listener that stops accepts further connections. */
 const lastIterationsMax = 20_000;
 
-/** Stops a listener without resetting a request that is on its way. */
+/** Stops a listener without resetting requests under way. */
 class ListenerStop {
   readonly #server: Server;
   readonly #open: OpenConnections;
@@ -348,9 +349,10 @@ class ListenerStop {
     server.close(() => {});
   }
 
-  /** Accepts the connections that wait in the kernel, which are reset if their socket is closed.
-   *  Node accepts one per iteration. Requests are held meanwhile: clients that use a connection for
-   *  one request would open the next one after each response. */
+  /** Accepts the connections that wait in the kernel, because closing the listening socket would
+   *  reset them. Node accepts one connection per iteration. Requests are held until all are
+   *  accepted: a client that uses a connection for one request would otherwise open the next one
+   *  after each response. */
   async #acceptWaiting(): Promise<void> {
     let without = 0;
     const count = (): void => void (without = 0);

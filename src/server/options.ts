@@ -27,7 +27,9 @@ export interface StartOptions extends Omit<FlagValues, "workers" | "init"> {
 }
 
 /** The options of a server: their types, how they are validated together, and the values that other
- *  modules derive from them. These are the ports of listeners that Azurite does not have. */
+ *  modules derive from them. */
+
+/** The port flags of listeners that Azurite does not have. */
 const ownPorts = ["filePort", "dfsPort", "smbPort", "adminPort"] as const;
 
 export type OwnPort = (typeof ownPorts)[number];
@@ -42,8 +44,8 @@ export type Options = typeof flagDefaults &
     readonly accounts?: AccountInputs;
     readonly identity?: IdentityInput;
     readonly services: readonly ServiceName[];
-    /** Ports of `ownPorts` that were not given. If such a port is in use, a free one is taken
-     *  instead, so that a second server can be started with the flags of Azurite alone. */
+    /** Ports of `ownPorts` that were not given. If one of them is in use, the server takes a free
+     *  port, so that a second server can be started with the flags of Azurite alone. */
     readonly replaceablePorts: ReadonlySet<OwnPort>;
   };
 
@@ -62,7 +64,7 @@ const keepAliveSecondsMax = 3600;
 const tokenUnitsMin = 16;
 export const workersMax = 64;
 const countMax = 1000;
-/** Options that only `start()` has. */
+/** Options that are not flags; only `start()` accepts them. */
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "identity", "services"]);
 
 /** Validates options and adds the defaults. `spell` formats the name of an option for messages:

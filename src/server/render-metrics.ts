@@ -150,7 +150,7 @@ export async function renderStateMetrics(sources: StateSources): Promise<string>
   ]);
 }
 
-/** None while the storage cannot be reached: an absent series is the sign of it. */
+/** Returns no metrics while the storage cannot be reached: the absent series shows the failure. */
 async function processMetrics(stores: StateSources["stores"]): Promise<readonly Metric[]> {
   const { owners, isLeader } = stores;
   const states = await Promise.all([owners(), isLeader()]).catch(() => undefined);

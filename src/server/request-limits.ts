@@ -25,7 +25,7 @@ const mebibyte = 1024 * 1024;
 const bodyMemoryFraction = 1 / 32;
 const bodyBytesFloor = 32 * mebibyte;
 const bodyBytesCeiling = 256 * mebibyte;
-/** Approximate memory of a connection without its body. */
+/** Approximate memory of a connection, without request bodies. */
 const bytesPerConnection = 256 * 1024;
 const connectionsFloor = 256;
 const connectionsCeiling = 10_000;

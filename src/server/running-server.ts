@@ -112,12 +112,12 @@ const quietMilliseconds = 1000;
 /** Time for idle connections of a replaced worker to end by themselves. */
 const replacedMilliseconds = 30_000;
 
-/** How a server stops. */
+/** How long a stopping server waits for its connections, by the reason of the stop. */
 export const stopPaces = {
   /** The program that runs the server stops it: its clients have finished. */
   program: { quietMilliseconds: 0, graceMilliseconds },
   signal: { quietMilliseconds, graceMilliseconds },
-  /** Another process has taken over the ports. */
+  /** Another process has bound the ports, and accepts new connections. */
   replaced: { quietMilliseconds: replacedMilliseconds, graceMilliseconds: replacedMilliseconds },
 } as const;
 
@@ -133,7 +133,7 @@ class OpenListeners {
     await Promise.all(this.#all.map((listener) => listener.stop(pace)));
   }
 
-  /** Lets the process end while the server runs. */
+  /** The listeners no longer keep the process alive. */
   unref(): void {
     for (const listener of this.#all) listener.unref();
   }
@@ -184,7 +184,7 @@ export class RunningServer {
   readonly faults: FaultInjector;
   readonly controls: StateControls;
   readonly subscriptions: SubscriptionManager;
-  /** Creates what does not exist yet. */
+  /** Creates the resources of `--init` that do not exist. */
   readonly init: (init: Options["init"]) => Promise<void>;
   readonly #identity: ServerIdentity;
   readonly #clients: SeenClients;
@@ -215,7 +215,7 @@ export class RunningServer {
     const servicesOf = (of: DataStores, accounts: Accounts) =>
       inProcessServices({ ...given, accounts }, of);
     this.init = async (init) => {
-      // Of several workers only the main worker creates them.
+      // If there are several workers, only the main worker creates the resources.
       if (init === undefined || given.worker?.isMain === false) return;
       await applyInit({ ...given, servicesOf }, stores, init);
     };
@@ -261,7 +261,7 @@ export class RunningServer {
     return this.#admin?.url ?? "";
   }
 
-  /** Undefined if another worker serves it. */
+  /** Address of the admin listener. Undefined if another worker serves it. */
   get adminAddress(): BoundAddress | undefined {
     return this.#admin?.address;
   }

@@ -24,11 +24,11 @@ export interface ServerEnvironment extends World {
   readonly worker?: WorkerPart | undefined;
 }
 
-/** What a simulation puts in the place of the machine. Such a server has no admin listener, which
- *  reads files, and no threads. */
+/** Parts that a simulation replaces. A simulated server has no admin listener, which reads files,
+ *  and no threads. */
 interface SimulatedMachine {
   readonly openStorage: OpenStorage;
-  /** Binds a listener to its address in the simulated network. */
+  /** Binds a listener to an address in the simulated network. */
   readonly bind: Bind;
 }
 
@@ -46,16 +46,16 @@ export interface Telemetry {
 interface WorkerPart {
   readonly workerCount: number;
   readonly supervisorPid: number;
-  /** Whether this worker serves SMB and the admin listener from its start. */
+  /** Whether this is the main worker when it starts, which serves SMB and the admin listener. */
   readonly isMain: boolean;
   /** Address of the admin listener; undefined until a main worker has reported it. */
   readonly adminAddress: BoundAddress | undefined;
-  /** The sockets that this worker serves, by the title of their listener. */
+  /** The bound sockets that this worker serves, by the title of the listener. */
   readonly sockets: ReadonlyMap<string, BoundSocket>;
-  /** Called for each request before it is handled. */
+  /** Is called for each request, before the handler. */
   readonly onRequest: Handler;
   /** Adds the figures of the other processes to those of this one. */
   readonly sampleAll: (own: FigureSample) => Promise<FigureSample>;
-  /** The feed events of the other workers. */
+  /** Receives the feed events of the other workers. */
   readonly others: OtherWorkers;
 }

@@ -42,7 +42,7 @@ export function announceServices(
   }
 }
 
-/** The name of a service in texts, such as "Blob". */
+/** The name of a service in messages: "Blob". */
 function titleOf(name: EndpointName): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }

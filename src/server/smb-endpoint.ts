@@ -22,7 +22,7 @@ export interface SmbEndpointOptions extends World, RequestLimits {
   readonly accounts: Accounts;
   readonly stores: DataStores;
   readonly options: Options;
-  /** As in `ListenerOptions`. */
+  /** See `ListenerOptions`. */
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
   /** The socket that the supervisor has bound; undefined if the server is one process. */
   readonly socket?: BoundSocket | undefined;

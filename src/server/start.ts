@@ -50,7 +50,7 @@ export interface EtagereServer extends AsyncDisposable {
   /** The address that opens the explorer. If a login is required, it contains a token that is valid
    *  for one login within an hour. */
   explorerLink(): string;
-  /** Address of the SMB endpoint, such as `smb://127.0.0.1:10445`; empty if SMB is not served. */
+  /** Address of the SMB endpoint (`smb://127.0.0.1:10445`); empty if SMB is not served. */
   readonly smbUrl: string;
   /** Accepts no more requests, waits for running ones, and closes the store. */
   stop(): Promise<void>;
@@ -59,8 +59,9 @@ export interface EtagereServer extends AsyncDisposable {
   /** Saves the complete state of all accounts, at no cost. Without a name the snapshot ends with
    *  the server. */
   snapshot(name?: string): Promise<Snapshot>;
-  /** Returns all accounts to a snapshot, in one transaction. Takes time in proportion to what has
-   *  changed since. Rejects with `SnapshotError` if there is no such snapshot. */
+  /** Returns all accounts to a snapshot, in one transaction. The time is proportional to the
+   *  changes since the snapshot. Rejects with `SnapshotError` if there is no snapshot of this
+   *  name. */
   restore(snapshot: Pick<Snapshot, "name"> | string): Promise<void>;
   /** Writes accounts with all their data to an archive, a file that `load` and the commands read.
    *  Rejects with `ArchiveRefused` if an account does not exist. */
@@ -91,7 +92,7 @@ export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   return (await startInProcess(input)).api;
 }
 
-/** A server with its API for programs, and what only this package uses. */
+/** A server with its API for programs, and with parts that only this package uses. */
 export interface InProcessServer {
   readonly api: EtagereServer;
   readonly server: RunningServer;

@@ -24,7 +24,7 @@ const tagBytes = 16;
 const chunkBytes = 64 * 1024;
 const wrappedBytes = nonceBytes + tagBytes + keyBytes;
 
-/** A sink that must be ended. */
+/** A sink that writes the last chunk when it is ended. */
 interface EncryptingSink {
   readonly write: ArchiveSink;
   /** Writes the last chunk; without it the archive is incomplete. */
@@ -58,7 +58,8 @@ export function encryptingSink(
   return {
     async write(bytes) {
       for (let from = 0; from < bytes.length;) {
-        // Only when more bytes follow: the last chunk is written by `end`.
+        // Sends a full chunk only when further bytes follow, because the last chunk has a mark and
+        // is written by `end`.
         if (filled === chunkBytes) await send(false);
         const part = bytes.subarray(from, from + chunkBytes - filled);
         chunk.set(part, filled);
@@ -112,7 +113,7 @@ function sealed({ key, nonce }: CipherPlace, bytes: Uint8Array): Buffer {
   return Buffer.concat([cipher.getAuthTag(), ...encrypted]);
 }
 
-/** Undefined if the bytes are not those that were sealed. */
+/** Decrypts a chunk. Undefined if the bytes are not those that `sealed` returned. */
 function unsealed({ key, nonce }: CipherPlace, stored: Uint8Array): Uint8Array | undefined {
   if (stored.length < tagBytes) return undefined;
   const decipher = createDecipheriv(algorithm, key, nonce);

@@ -13,7 +13,7 @@ import type { ServerArchives } from "./server-archives.ts";
 /** The options of `server.export()`, with which programs write an archive. This file writes and
  *  reads archives as files, encrypted or not, for programs and for the commands export and load. */
 export interface ExportFileOptions {
-  /** Names of accounts; default: all. */
+  /** Names of the accounts to export; default: all. */
   readonly accounts?: readonly string[];
   /** Whether keys of stored accounts are included; default: they are not. */
   readonly withKeys?: boolean;
@@ -27,7 +27,8 @@ export interface ExportFileOptions {
 export interface LoadFileOptions {
   /** Name of the target account if the archive has one account; default: the archived name. */
   readonly as?: string;
-  /** Whether the present data of the accounts is deleted; default: such accounts are refused. */
+  /** Whether the present data of the accounts is deleted. Default: accounts with data are
+   *  refused. */
   readonly replace?: boolean;
   /** Source of the master key of an encrypted archive; default: that of the data. */
   readonly archiveKey?: string;

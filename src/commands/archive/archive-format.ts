@@ -47,16 +47,16 @@ export const frameKinds = {
 
 export type FrameKind = keyof typeof frameKinds;
 
-/** First frame: what the archive contains. */
+/** The first frame: what the archive contains. */
 export interface StartFrame {
   /** Version of the program that wrote the archive. */
   readonly release: string;
   readonly createdAt: string;
-  /** Names of the accounts, in the order in which they follow. */
+  /** Names of the accounts, in the order of the account frames. */
   readonly accounts: readonly string[];
 }
 
-/** An account; its records follow. */
+/** An account. Frames with its records follow. */
 export interface AccountFrame {
   readonly name: string;
   /** The id that the keys of its containers, queues, tables and shares begin with. */
@@ -70,7 +70,7 @@ export interface AccountFrame {
   /** Event subscriptions by name, in the form of the configuration. Those to webhooks only if the
    *  export includes keys: their URLs and secrets are credentials. */
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>> | undefined;
-  /** The names of those that are paused. */
+  /** The names of paused subscriptions. */
   readonly pausedSubscriptions?: readonly string[] | undefined;
   /** The stored assignments of built-in roles for the account, in the form of the configuration.
    *  Custom roles and principals belong to a server. */
@@ -90,7 +90,7 @@ export interface ContentPiece {
   /** Offset in the content. Offsets that no piece covers are a hole, which reads as zeros. */
   readonly at: number;
   readonly length: number;
-  /** Id of the block that begins here. */
+  /** Id of the block that begins with this piece. */
   readonly block?: string | undefined;
   /** Set if the bytes are encrypted with a key of the client. */
   readonly cipher?: SliceCipher | undefined;

@@ -3,7 +3,7 @@
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
-  /** Bytes read so far. */
+  /** Number of bytes read so far. */
   position = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
@@ -31,7 +31,7 @@ export class ByteSource {
     return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts);
   }
 
-  /** All further bytes, as they arrive. */
+  /** All bytes that were not read yet, as they arrive. */
   async *rest(): AsyncGenerator<Uint8Array> {
     while (!(await this.isAtEnd())) yield this.#take(this.#chunk.length);
   }
@@ -40,7 +40,7 @@ export class ByteSource {
     return this.#chunk.length === 0 && !(await this.#next());
   }
 
-  /** Ends the stream, whether or not it was read to its end. */
+  /** Closes the stream, also before the end was reached. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

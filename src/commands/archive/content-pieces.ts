@@ -130,7 +130,6 @@ interface Segment {
 
 type Slices = AsyncIterable<readonly Slice[]>;
 
-/** All slices of content. */
 async function* allSegments(slices: Slices): AsyncGenerator<Segment> {
   for await (const some of slices) {
     for (const slice of some) yield { at: slice.at, length: slice.length, slice };
@@ -212,7 +211,7 @@ function isSameCipher({ source: { cipher } }: Slice, other: Slice, shift: number
   return cipher.nonce === otherCipher.nonce && cipher.at === otherCipher.at + shift;
 }
 
-/** Finds the slice at increasing offsets. */
+/** Finds the slice at an offset. Offsets must increase from call to call. */
 class SliceCursor {
   readonly #pages: AsyncIterator<readonly Slice[]>;
   #page: readonly Slice[] = [];

@@ -118,12 +118,12 @@ async function chosenAccounts(
   return found;
 }
 
-/** Whether every server has the role. */
+/** Whether the role exists on every server, because it is built in. */
 function isPortable({ role }: RoleAssignmentInput): boolean {
   return builtInRolesByName.has(role.toLowerCase());
 }
 
-/** The stored subscriptions, and those of them that are paused. */
+/** The stored subscriptions, and the names of paused ones. */
 async function exportedSubscriptions(
   view: View,
   account: string,

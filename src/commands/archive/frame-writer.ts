@@ -28,7 +28,7 @@ const sampleBytes = 16 * 1024;
 /** A frame is stored as it is unless compression saves an eighth. */
 const worthwhileShare = 7 / 8;
 
-/** Writes frames in order. Compresses up to 4 of them on other threads meanwhile. */
+/** Writes frames in order, while threads compress up to 4 of the following frames. */
 export class FrameWriter {
   readonly #sink: ArchiveSink;
   readonly #pending: Promise<Uint8Array>[] = [];
@@ -45,7 +45,7 @@ export class FrameWriter {
 
   async write<K extends FrameKind>(kind: K, payload: FramePayloads[K]): Promise<void> {
     const frame = encodeFrame(frameKinds[kind], this.#index, payload);
-    // A failure is thrown where the frame is sent.
+    // A failure is thrown where the frame is sent, not as an unhandled rejection.
     frame.catch(() => undefined);
     this.#index += 1;
     this.#pending.push(frame);
@@ -88,7 +88,6 @@ async function encodeFrame(kind: number, index: number, payload: object): Promis
   return frame;
 }
 
-/** The frame with an empty header. */
 function plainFrame(payload: object): Buffer {
   const { bytes = noBytes, ...map } = payload as { readonly bytes?: Uint8Array };
   const head = mapCodec.encode(map);

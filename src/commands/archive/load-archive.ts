@@ -43,7 +43,7 @@ function idMap(random: Random): (id: bigint) => bigint {
     if (id < 0n || id > idMax) throw invalid(`${id} is not an id`);
     bytes.writeBigUInt64BE(id);
     const digest = createHash("sha256").update(salt).update(bytes).digest();
-    // 63 bits, as in the ids that `newId` makes.
+    // Uses 63 bits, as `newId` does for new ids.
     last = { id, mapped: digest.readBigUInt64BE(0) >> 1n };
     return last.mapped;
   };
@@ -157,7 +157,7 @@ class ArchiveLoad {
   readonly #mapId: (id: bigint) => bigint;
   readonly #staged: StagedAccounts;
   readonly #loader: RecordLoader;
-  /** Names in the archive, in order. */
+  /** Names of the accounts in the archive, in order. */
   #names: readonly string[] = [];
   #isStarted = false;
   #end: EndFrame | undefined;

@@ -15,14 +15,14 @@ import { invalid } from "./frame-reader.ts";
  *  the load can refer to them. */
 export interface ReceivedPiece {
   readonly piece: ContentPiece;
-  /** Undefined for a hole, a range without bytes. */
+  /** Undefined for a hole (a range without bytes). */
   readonly received: ReceivedBody | undefined;
 }
 
 interface PieceOptions {
   /** Length of the whole content. */
   readonly length: number;
-  /** Whether the frame has all of it. */
+  /** Whether the frame contains the whole content. */
   readonly isWhole: boolean;
   /** Encrypts the content, if the storage is encrypted; undefined: no scope. */
   readonly scope?: ScopeName | undefined;
@@ -76,7 +76,7 @@ function checkPiece(piece: ContentPiece | null, contentLength: number): void {
   if (!isCipher || !Number.isSafeInteger(cipher?.at ?? 0)) throw invalid("a cipher is not valid");
 }
 
-/** The edits that write the pieces at their offsets. */
+/** The edits that write each piece at its offset. */
 export function writesOf(pieces: readonly ReceivedPiece[]): readonly ContentEdit[] {
   return pieces.map(({ piece: { at, length, block, cipher }, received }) => {
     if (received === undefined) return { edit: "clear", at, length };

@@ -79,7 +79,7 @@ async function* ownedRecords(
         yield { table, entry, record };
         const wait = source.content.loop.spend(unitsPerRecord);
         if (wait !== undefined) await wait;
-        // The recursion is as deep as the longest path.
+        // The depth of this recursion is that of the longest path.
         for (const below of record === undefined ? [] : definedIds(table, record, id)) {
           yield* ownedRecords(source, below);
         }
@@ -103,7 +103,7 @@ export async function measureOwned(
   return bytes;
 }
 
-/** Writes the records of one view, with all records below them. */
+/** Writes records of one view, each followed by the records below it. */
 export class RecordExporter {
   readonly #options: RecordExporterOptions;
   #tableName = "";
@@ -113,7 +113,7 @@ export class RecordExporter {
   /** The last record with content outside of it. */
   #previous: RecordContent | undefined;
   records = 0;
-  /** Bytes of contents in frames of their own. */
+  /** Number of bytes of contents that have separate frames. */
   pieceBytes = 0;
   readonly contents = new ContentCount();
 
@@ -121,7 +121,7 @@ export class RecordExporter {
     this.#options = options;
   }
 
-  /** Writes the records that an id owns, with all records below them. */
+  /** Writes the records that an id owns, each followed by the records below it. */
   async exportOwned(owner: OwnerId): Promise<void> {
     for await (const { table, entry, record } of ownedRecords(this.#options, owner)) {
       await this.#exportRecord(table, entry, record);

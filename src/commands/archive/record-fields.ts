@@ -69,7 +69,7 @@ function tuple(...checks: readonly Check[]): Check {
     checks.every((check, at) => check(value[at]));
 }
 
-/** An object with these fields and no other. */
+/** Accepts an object with these fields and no other. */
 function object(fields: Readonly<Record<string, Check>>): Check {
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return false;

@@ -65,7 +65,7 @@ export class RecordLoader {
   /** The new id of the account whose records follow. */
   account = 0n;
   records = 0;
-  /** Bytes of contents that had frames of their own. */
+  /** Number of bytes of contents that had separate frames. */
   pieceBytes = 0;
   readonly contents = new ContentCount();
 
@@ -277,7 +277,7 @@ function earlierRecord(
   }
 }
 
-/** A record of an archive with its new ids. */
+/** A record of an archive, after new ids have replaced those of the archive. */
 interface LoadedRecord {
   /** Accepts encoded keys (`withEncodedKeys`). */
   readonly table: AnyTable;
@@ -317,7 +317,7 @@ export function tableOf(name: string): AnyTable {
   throw new ArchiveRefused([`the archive has records of a kind that is unknown here: ${name}`]);
 }
 
-/** The new key of a record, and its parts. */
+/** The key of a record with new ids, and the parts of that key. */
 function mapKey(table: AnyTable, key: Key, mapId: MapId) {
   const [owner, ...rest] = decodeKey(key, 1);
   if (key[0] !== table.tag || typeof owner !== "bigint") throw new Error("not a key of its table");

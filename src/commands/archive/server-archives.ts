@@ -47,9 +47,9 @@ export class ServerArchives {
   }
 }
 
-/** The archives of a store whose server is not running. Which accounts are configured is unknown
- *  here. An account with a record but without stored keys was configured; the development account
- *  is, unless a server is started with others. */
+/** The archives of a store whose server is not running, so that the configuration is unknown. An
+ *  account with a record but without stored keys was configured. The development account counts as
+ *  configured, because a server has it unless other accounts are configured. */
 export function folderArchives(
   stores: ArchiveParts["stores"],
   world: Pick<ArchiveParts, "random" | "log">,

@@ -6,8 +6,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { isObject } from "../../account/object-reader.ts";
 
 /** Reads the data folder of Azurite, Microsoft's emulator: databases of LokiJS (one JSON file per
- *  service), and extent files with the bytes of blobs and messages. These are characters of
- *  JSON. */
+ *  service), and extent files with the bytes of blobs and messages. */
+
+/** Characters that the JSON scanner looks for. */
 const quote = 0x22;
 const backslash = 0x5c;
 const openBrace = 0x7b;
@@ -53,7 +54,7 @@ export class LokiScanner {
     return this.#depth === 0 && !this.#isInString;
   }
 
-  /** Returns the documents that end in this chunk. */
+  /** Reads the next chunk of the file. Returns the documents that end in the chunk. */
   scan(chunk: Buffer): LokiDocument[] {
     const found: LokiDocument[] = [];
     let from = 0;

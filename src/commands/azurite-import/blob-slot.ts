@@ -30,7 +30,7 @@ export interface BlobAddress {
 interface BlobSlot {
   readonly key: BlobKey;
   readonly before: BlobRecord | undefined;
-  /** The effects that create its missing parent directories. */
+  /** The effects that create the missing parent directories of the blob. */
   readonly parents: readonly Effect[];
   put(record: BlobRecord, content: ContentPlan): Effect;
 }

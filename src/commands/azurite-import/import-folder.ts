@@ -164,7 +164,7 @@ const guidType = "Edm.Guid";
 
 /** Imports the entities of tables. They keep their Timestamp, from which their ETag is made. */
 async function importEntities(context: ImportContext): Promise<void> {
-  // Each table has a collection of its own: `account$table`.
+  // Each table has its own collection: `account$table`.
   const all = context.folder.documents("table", (name) => /^[^$].*\$./.test(name));
   await runLimited(all, entitiesAtOnceMax, ({ collection, fields }) =>
     importEntity(context, collection, fields),
@@ -271,7 +271,7 @@ async function importMessage(
   counts[isInserted ? "messages" : "skipped"] += 1;
 }
 
-/** Most problems that one message lists. */
+/** Limit of the problems that one message lists. */
 const problemsMax = 20;
 
 /** Refuses blobs that an account with a hierarchical namespace cannot have, before any content is
@@ -306,7 +306,6 @@ function problemOf(document: Fields): string | undefined {
   return tags.length === 0 ? undefined : "it has tags";
 }
 
-/** Container and name of a blob. */
 function nameOf(document: Fields): string {
   return `${requiredText(document, "containerName")}/${requiredText(document, "name")}`;
 }

@@ -23,9 +23,9 @@ import { openFolder, type FolderOptions } from "./open-folder.ts";
 import type { ReclaimJob } from "../../operation/effects.ts";
 import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
 
-/** A record that `etagere check` compares with the declaration of its table: that its owner exists,
- *  and that what follows from it, such as index entries and counters, is stored. `name` describes
- *  the record in reports. */
+/** A record that `etagere check` compares with the declaration of its table: the owner of the
+ *  record must exist, and derived entries (indexes, counters) must be stored. `name` describes the
+ *  record in reports. */
 interface CheckedRecord {
   readonly table: AnyTable;
   readonly parts: readonly KeyPart[];
@@ -42,7 +42,7 @@ class Ownership {
   /** Ids with a reclaim job; part of their records may be deleted already. */
   readonly #reclaimed = new Set<bigint>();
   readonly #defined = new Set<bigint>();
-  /** Owner ids that occur in keys, each with the name of the first such record. */
+  /** Owner ids that occur in keys, each with the name of the first record that has it. */
   readonly #referenced = new Map<bigint, string>();
 
   addJob(job: ReclaimJob): void {
@@ -75,7 +75,7 @@ class DerivedEntries {
   readonly #complain: (problem: string) => void;
   readonly #expected = new Map<number, number>();
   readonly #found = new Map<number, number>();
-  /** Expected value of each counter, by its key in hexadecimal. */
+  /** Expected value of each counter, by the hexadecimal form of the counter's key. */
   readonly #counts = new Map<string, bigint>();
 
   constructor(view: View, complain: (problem: string) => void) {
@@ -204,7 +204,7 @@ interface CheckedExtents {
   readonly progress?: Progress | undefined;
 }
 
-/** Checks one state of a store, with its extents. */
+/** Checks one state of a store, and the extents that it refers to. */
 export async function checkState(
   state: StateReader,
   { files, filesBefore, entryCount, progress = noProgress }: CheckedExtents,

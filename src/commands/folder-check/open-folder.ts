@@ -56,7 +56,7 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 }
 
 function checkIsFolder(location: string): void {
-  // Also rejects a file as `location`.
+  // The second condition also rejects a file as `location`.
   if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
     throw new StartRefused([`${location}: not a data folder`]);
   }

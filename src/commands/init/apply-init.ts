@@ -76,7 +76,7 @@ function configured(settings: AccountSettings | undefined): AccountSettings | un
   return settings && { ...settings, settingsRevision: undefined };
 }
 
-/** The accounts of the server, and those of a store beside its own. */
+/** The accounts that the server serves, and those in `stored`. */
 function withStored(served: Accounts, stored: StoredAccounts): Accounts {
   return {
     get: (name) => configured(served.get(name)) ?? stored.settings.get(name),
@@ -133,7 +133,7 @@ function isSuccess({ status }: InitResponse): boolean {
 /** A response to a request of this process. */
 interface InitResponse {
   readonly status: number;
-  /** Error code and message; empty after success. */
+  /** Error code and message. Empty after success. */
   readonly code: string;
   readonly message: string;
 }

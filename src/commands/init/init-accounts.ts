@@ -9,9 +9,9 @@ import type { Field, FieldReader } from "./parse-content.ts";
 /** An account that `--init` creates, unless one of this name exists. */
 export interface InitAccount {
   readonly name: string;
-  /** Path of the field in the input. */
+  /** Path of the field in the JSON input, for messages. */
   readonly field: string;
-  /** Not checked yet: the creation does that. */
+  /** Not validated before the account is created: `createAccount` does so. */
   readonly input: AccountInput;
 }
 
@@ -56,7 +56,7 @@ interface InitAccountParts {
   readonly accounts: Accounts;
 }
 
-/** Creates the accounts, and serves them. Returns the problems. */
+/** Creates the accounts and rereads the served ones. Returns the problems. */
 export async function createInitAccounts(
   { store, random, accounts }: InitAccountParts,
   wanted: readonly InitAccount[],
@@ -67,7 +67,7 @@ export async function createInitAccounts(
     const account = { name, keys: keys as AccountKeys | undefined, settings, adopt: false };
     const result = await createAccount(accountChangeParts(store, random), account);
     await accounts.refresh?.();
-    // Another process may have created it meanwhile.
+    // No problem if another process has created the account since.
     if (!result.ok && accounts.get(name) === undefined) {
       problems.push(`${field}: ${result.message}`);
     }

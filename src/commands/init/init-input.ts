@@ -30,14 +30,14 @@ interface ContainerInit {
 
 /** A stored access policy. */
 interface PolicyInit {
-  /** A time such as `2026-01-31T00:00:00Z`. */
+  /** An ISO 8601 time (`2026-01-31T00:00:00Z`). */
   readonly start?: string;
   readonly expiry?: string;
-  /** Letters of permissions, such as "rl". */
+  /** Letters of permissions (`rl`). */
   readonly permissions?: string;
 }
 
-/** Content: exactly one of the three. */
+/** The content of a blob or file: exactly one of the fields must be set. */
 interface ContentInit {
   readonly text?: string;
   readonly base64?: string;

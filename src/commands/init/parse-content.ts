@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { readRegularFile } from "../../host/files.ts";
 import { messageOf } from "../../host/refused.ts";
 
-/** A value in the input of `--init` (`InitInput`), with the path of its field for error messages,
- *  such as `containers.photos.access`. */
+/** A value in the input of `--init` (`InitInput`), and the path of its field
+ *  (`containers.photos.access`) for error messages. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;

@@ -150,7 +150,7 @@ function shareSteps(resource: NamedResource): readonly InitStep[] {
   ];
 }
 
-/** Adds a directory after its parents. */
+/** Adds a directory. Adds missing parents first. */
 function addParents(found: Map<string, Field>, field: Field, path = ""): void {
   const names = path.split("/").filter((name) => name !== "");
   for (const index of names.keys()) {
@@ -314,13 +314,14 @@ export interface InitRequest {
 
 /** The requests that create one resource, unless it exists. */
 export interface InitStep {
-  /** Path of the field in the input. */
+  /** Path of the field in the input, for messages. */
   readonly field: string;
   readonly account: string;
   readonly service: ServiceName;
   /** Succeeds if the resource exists; undefined: `create` rejects an existing one with 409. */
   readonly probe?: InitRequest;
   readonly create: InitRequest;
-  /** Requests that follow only if `create` has created the resource, such as its messages. */
+  /** Requests that follow only if `create` has created the resource: for a queue, those that put
+   *  messages. */
   readonly complete?: readonly InitRequest[];
 }

@@ -17,7 +17,7 @@ const renewTicks = 60n * ticksPerDay;
 /** The certificate of the authority is replaced this long before it expires. Until it expires,
  *  clients with the old one trust the server, too, because the key stays the same. */
 const renewAuthorityTicks = 3n * 365n * ticksPerDay;
-/** The endpoints of an account, with its static website. */
+/** Subdomains of an account's endpoints; `web` is the static website. */
 const endpoints = ["blob", "queue", "table", "file", "dfs", "web"];
 
 interface CertificateFolder {
@@ -71,7 +71,7 @@ async function readAuthority(folder: string): Promise<KeyAndCertificate | undefi
   throw new Error(`ca.pem and ca-key.pem in ${folder} are incomplete or damaged; ${advice}`);
 }
 
-/** Whether the certificate is readable and its key is this one. */
+/** Whether the certificate is readable, and was made for this key. */
 function isPair(cert: string | undefined, key: string | undefined): boolean {
   try {
     return new X509Certificate(cert ?? "").checkPrivateKey(createPrivateKey(key ?? ""));
@@ -93,8 +93,8 @@ async function currentAuthority(
   return renewed;
 }
 
-/** Creates the authority in a folder with a temporary name, which is then renamed. Of several
- *  processes that start at the same time, the first to rename its folder wins; the others use its
+/** Creates the authority in a folder with a temporary name, then renames the folder. If several
+ *  processes start at the same time, the first rename succeeds, and all processes use that
  *  authority. */
 async function createAuthority(
   options: CertificateFolder,
@@ -173,7 +173,7 @@ async function writePrivate(path: string, text: string): Promise<void> {
 const newKeyPair = promisify(generateKeyPair);
 
 interface KeyAndCertificate {
-  /** Both in PEM format. */
+  /** The key and the certificate are in PEM format. */
   readonly key: string;
   readonly cert: string;
 }
@@ -188,7 +188,7 @@ const serialBytes = 16;
 const authorityDays = 3650n;
 /** Clients reject server certificates that are valid for more than 398 days. */
 const serverDays = 397n;
-/** Clocks of clients may be behind. */
+/** The certificate is valid a day before its creation, because clocks of clients may be behind. */
 const earlyDays = 1n;
 const organization = "Etagere";
 
@@ -199,8 +199,8 @@ export async function newAuthority(maker: CertificateMaker): Promise<KeyAndCerti
   return issue(maker, { ...authority, commonName, pair, signer: undefined });
 }
 
-/** The same authority with a certificate that expires later. Clients that trust either certificate
- *  accept what the authority has signed or will sign. */
+/** A certificate of the same authority with a later expiry. A client that trusts the old or the new
+ *  certificate accepts everything that the authority signs. */
 async function renewedAuthority(
   maker: CertificateMaker,
   known: KeyAndCertificate,
@@ -242,7 +242,7 @@ interface Request {
   readonly commonName: string;
   readonly days: bigint;
   readonly pair: KeyPair;
-  /** Undefined: the certificate is signed with its own key. */
+  /** Undefined for a certificate that is signed with the key that it certifies. */
   readonly signer: KeyAndCertificate | undefined;
   /** Undefined for an authority. */
   readonly names: readonly SubjectName[] | undefined;
@@ -307,7 +307,7 @@ function serverExtensions(names: readonly SubjectName[], parent: pki.Certificate
   ];
 }
 
-/** Positive, as X.509 requires. */
+/** A random serial number, positive as X.509 requires. */
 function serialOf(random: Random): string {
   return `01${Buffer.from(random.bytes(serialBytes)).toString("hex")}`;
 }

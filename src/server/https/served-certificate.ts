@@ -13,7 +13,7 @@ type Certificate =
  *  `--https`. */
 interface CertificateOptions {
   readonly options: Options;
-  /** Undefined stores everything in memory. */
+  /** The data folder. Undefined stores everything in memory. */
   readonly location: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -72,7 +72,8 @@ export class ServedCertificate {
     this.#checkLater();
   }
 
-  /** Undefined if HTTP is served. Throws `StartRefused` if the certificate cannot be used. */
+  /** Opens the certificate. Undefined if the server uses HTTP. Throws `StartRefused` if the
+   *  certificate cannot be used. */
   static async open(given: ServedCertificateOptions): Promise<ServedCertificate | undefined> {
     const first = await readCertificate(given);
     return first && new ServedCertificate(given, first);

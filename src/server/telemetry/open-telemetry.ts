@@ -84,8 +84,9 @@ export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Te
   };
 }
 
-/** Both providers export with one processor. The first samples all: its requests are chosen before
- *  a span exists, because a span that the SDK does not sample costs more than 2 % of a request. */
+/** Opens two span providers with a common processor. The first samples every span: the requests to
+ *  trace are chosen before a span exists, because a span that the SDK creates and does not sample
+ *  costs more than 2 % of a request. */
 function openSpans(
   resource: Resource,
   exporter: OTLPTraceExporter,
@@ -94,7 +95,7 @@ function openSpans(
   const spanProcessors = [new BatchSpanProcessor(exporter)];
   const sampler = new AlwaysOnSampler();
   const roots = new BasicTracerProvider({ resource, spanProcessors, sampler });
-  // Without a sampler the SDK uses the one that the variable OTEL_TRACES_SAMPLER names.
+  // `others` has no sampler, so the SDK uses the one in the variable OTEL_TRACES_SAMPLER.
   const others = new BasicTracerProvider({ resource, spanProcessors });
   const name = environmentVariable("OTEL_TRACES_SAMPLER") ?? "";
   const tracer = traceRequests(
@@ -232,7 +233,7 @@ function requestPoint(each: FigureSample["requests"][number]): Point<number> {
   return { attributes, value: each.count };
 }
 
-/** Adds the observations above the last bound as a bucket of their own. */
+/** Renders a histogram. Observations above the last bound become a separate bucket. */
 function histogramOf({ bounds, counts, count, sum }: BucketSample) {
   const beyond = counts.reduce((rest, each) => rest - each, count);
   return { buckets: { boundaries: [...bounds], counts: [...counts, beyond] }, count, sum };

@@ -4,8 +4,8 @@ import type { Random } from "../../base/world.ts";
 const drawnBytes = 6;
 const drawnMax = 2 ** (8 * drawnBytes);
 
-/** Returns a function that is true for this share of its calls, each independently of the others.
- *  It draws how many calls are skipped before the next one, so that a skipped call costs a
+/** Returns a function that is true for this share of the calls, independently for each call. It
+ *  draws the number of calls to skip before the next true one, so that a skipped call costs a
  *  subtraction. */
 export function sampleShare(share: number, random: Random): () => boolean {
   if (share <= 0) return () => false;

@@ -36,7 +36,7 @@ interface Writer {
   readonly requestId: string;
   /** The ETag value that it wrote; undefined if it deleted the object. */
   readonly etag: Ticks | undefined;
-  /** Undefined if it was not sampled. */
+  /** Undefined if the request is not sampled. */
   readonly span: SpanContext | undefined;
 }
 
@@ -45,7 +45,7 @@ const writersMax = 10_000;
 /** The most changes that are kept in a list until they are entered by object. Beyond it the older
  *  half is dropped. */
 const pendingMax = 10_000;
-/** Longer values of the client are cut. */
+/** Limit of a value that a client chose; longer values are cut. */
 const textUnitsMax = 512;
 
 /** The request that has last changed each object. Changes are collected in a list, and entered by
@@ -117,7 +117,7 @@ export function traceRequests(sampling: Sampling, log: Log): RequestTracer {
     },
     complete(span, observed) {
       if (span === undefined && !mayHaveChanged(observed)) return;
-      // An exception must not fail the request.
+      // An exception here must not fail the request.
       try {
         const traced = span instanceof TracedSpan ? span : undefined;
         if (traced !== undefined) {

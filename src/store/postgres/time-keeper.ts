@@ -16,8 +16,13 @@ interface TimeKeeperOptions {
 /** Nodes measure the database's clock at least every second (`node-watchers.ts`), and correct it at
  *  once. */
 const confirmMilliseconds = 2_000;
+/** A node starts after so many measurements in any case: a clock that is slewed fast jumps all the
+ *  time, by little. */
+const measurementsMax = 15;
 /** A transaction may get a time that is ahead of every clock by so much at most. */
 const aheadTicksMax = ticksPerSecond;
+/** Another node that disagrees with a correction changes the shift within this time. */
+const contradictedTicksMax = 5n * ticksPerSecond;
 
 const measureText = `SELECT ticks, clock_shift AS shift, ${storeTicks} AS clock FROM state`;
 /** Only if no other node has corrected the same jump. */
@@ -32,11 +37,27 @@ interface StateRow {
   readonly clock: string;
 }
 
+interface Measurement extends StateRow {
+  readonly sentAt: bigint;
+  readonly jump: bigint;
+}
+
+/** A shift that this node has stored. */
+interface Correction {
+  readonly shift: bigint;
+  readonly at: bigint;
+}
+
 /** The table `state` has the shift of store time from the database's clock, which all nodes add. A
- *  running node that notices a jump of that clock changes the shift by it. */
+ *  running node that notices a jump of that clock changes the shift by it.
+ *
+ *  If instead the clock of this node has stopped for a while, as with the virtual machine that it
+ *  runs in, the other nodes undo the correction, and this node follows them. Of two nodes that
+ *  disagree the one that is behind follows, so that they do not undo each other for ever. */
 export class TimeKeeper {
   readonly #options: TimeKeeperOptions;
   #isCorrecting = false;
+  #corrected: Correction | undefined;
 
   constructor(options: TimeKeeperOptions) {
     this.#options = options;
@@ -50,7 +71,8 @@ export class TimeKeeper {
   async start(isAlone: boolean): Promise<void> {
     const { pool, time } = this.#options;
     if (isAlone) await pool.query(resetText);
-    for (let jumps = -1; jumps !== time.jumps;) {
+    let jumps = -1;
+    for (let count = 0; jumps !== time.jumps && count < measurementsMax; count += 1) {
       jumps = time.jumps;
       if (!isAlone) await this.#wait();
       await this.#measure();
@@ -62,7 +84,7 @@ export class TimeKeeper {
     return new Promise((resolve) => this.#options.clock.after(confirmMilliseconds, resolve));
   }
 
-  async #measure(): Promise<StateRow & { readonly sentAt: bigint; readonly jump: bigint }> {
+  async #measure(): Promise<Measurement> {
     const { pool, clock, time } = this.#options;
     const sentAt = clock.monotonic();
     const { rows } = await pool.query<StateRow>(measureText);
@@ -74,16 +96,18 @@ export class TimeKeeper {
   async #correct(): Promise<void> {
     if (this.#isCorrecting) return;
     this.#isCorrecting = true;
-    const { pool, clock, time, log } = this.#options;
+    const { pool, time, log } = this.#options;
     try {
-      const { ticks, shift, clock: storeTime, sentAt, jump } = await this.#measure();
+      const measured = await this.#measure();
+      const { shift, clock: storeTime, sentAt, jump } = measured;
       if (jump === 0n) return;
-      // Store time never decreases: a node that lags behind what others committed follows them.
-      if (clock.monotonic() + time.clockOffset + aheadTicksMax < BigInt(ticks)) {
+      if (jump > 0n && (this.#isBehind(measured) || this.#isContradicted(measured))) {
         time.follow(BigInt(storeTime), sentAt);
         return;
       }
-      await pool.query(correctText, [String(jump), shift]);
+      const { rowCount } = await pool.query(correctText, [String(jump), shift]);
+      if (rowCount === 0) return;
+      this.#corrected = { shift: BigInt(shift) - jump, at: sentAt };
       const milliseconds = Number(jump / ticksPerMillisecond);
       log.warn({ milliseconds }, "the clock of the database has jumped; store time continues");
     } catch {
@@ -91,5 +115,17 @@ export class TimeKeeper {
     } finally {
       this.#isCorrecting = false;
     }
+  }
+
+  /** Store time never decreases: this node follows those that have committed with later times. */
+  #isBehind({ ticks }: Measurement): boolean {
+    const { clock, time } = this.#options;
+    return clock.monotonic() + time.clockOffset + aheadTicksMax < BigInt(ticks);
+  }
+
+  #isContradicted({ shift, sentAt }: Measurement): boolean {
+    const corrected = this.#corrected;
+    if (corrected === undefined || sentAt - corrected.at > contradictedTicksMax) return false;
+    return BigInt(shift) !== corrected.shift;
   }
 }

@@ -24,7 +24,10 @@ export interface Statement {
 
 export type Rows = readonly (object | readonly unknown[])[];
 /** What a statement returns: its rows, those of each part of a message, or an error. */
-export type Result = { readonly rows: Rows } | readonly { readonly rows: Rows }[] | Error;
+export type Result =
+  | { readonly rows: Rows; readonly rowCount?: number }
+  | readonly { readonly rows: Rows }[]
+  | Error;
 type Respond = (result: Result) => void;
 
 interface Transaction {
@@ -241,7 +244,9 @@ export class SimDatabase {
       throw new Error(`the model of the database does not know: ${text}`);
     };
     this.#underLock(session, respond, () => {
-      this.#flush(session, change(schema.tables), () => respond(done));
+      const changed = change(schema.tables);
+      const rowCount = changed === schema.tables ? 0 : 1;
+      this.#flush(session, changed, () => respond({ ...done, rowCount }));
     });
   }
 

@@ -56,13 +56,17 @@ export class UnpublishedData {
     return true;
   }
 
-  /** After a failure: makes the jobs due, so that a running server deletes the data soon. */
+  /** After a failure: makes the jobs due, so that a running server deletes the data soon. If a job
+   *  is gone, the data was published, and only the response of the store was lost. */
   async abandon(): Promise<void> {
     for (let from = 0; from < this.#stored.length; from += jobsPerTransactionMax) {
       const some = this.#stored.slice(from, from + jobsPerTransactionMax);
       await this.#store.transact(async (tx) => {
-        for (const { key } of some) tx.delete(key);
-        for (const { job } of some) enqueueJob(tx, job, tx.now);
+        for (const { key, job } of some) {
+          if ((await tx.get(key)) === undefined) continue;
+          tx.delete(key);
+          enqueueJob(tx, job, tx.now);
+        }
       });
     }
   }

@@ -12,8 +12,10 @@ import type { RawCall, RawRoute } from "./routes.ts";
 import type { PrincipalGrant } from "./security/grant.ts";
 
 /** The gateway passes requests for `/storage/SERVICE/ACCOUNT/…` of the admin listener to the
- *  storage services of this process. So the explorer, a web page, reaches them on its own origin,
- *  where no CORS rules apply, and with its login. */
+ *  storage services of this process. The explorer, a web page, thus reaches the services on its own
+ *  origin, where no CORS rules apply, and with its login. */
+
+/** Handles a request of Node's HTTP server. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export const gatewayPrefix = "/storage/";
@@ -113,6 +115,7 @@ async function passAsPrincipal(
     sendResponse({ status: 500 }, response, message.method);
     return;
   }
+  // The File service accepts bearer tokens only in requests with this header.
   if (httpService.service.name === "file") message.headers["x-ms-file-request-intent"] = "backup";
   handleToken(message, response);
 }

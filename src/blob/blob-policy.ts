@@ -25,7 +25,9 @@ export interface BlobPolicy {
   readonly generations: "current" | "versions" | "any";
   /** Whether the operation is rejected while an asynchronous copy to the blob is pending. */
   readonly pendingCopy: "reject" | "allow";
-  /** `match`: the request must have the customer-provided key with which the blob is encrypted. */
+  /** `match`: the request must have the customer-provided key with which the blob is encrypted. The
+   *  operation then needs a parameter with the role `encryption` (`protocol/encryption.ts`);
+   *  without one, each request to an existing blob fails with 500. */
   readonly clientKey: "match" | "none";
   /** The name under which the event log records a change by the operation. */
   readonly event: BlobApi;

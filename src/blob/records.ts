@@ -45,7 +45,8 @@ export function blobBytes({ content, metadata }: BlobRecord): number {
   return content.length + metadataBytes(metadata);
 }
 
-/** The bytes of appended data in the record of an upload that count against the quota. */
+/** The bytes of Data Lake appends in the upload record itself (`inline`) that count against the
+ *  quota. Appends in `blocks` are counted there. */
 export function uploadBytes({ inline = [] }: UploadRecord): number {
   return inline.reduce((sum, { source }) => sum + source.bytes.length, 0);
 }

@@ -17,7 +17,8 @@ export type ContentRef =
  *  instead of two, that of the extent and that of the store. Longer content becomes inline again if
  *  it is cut to this length. */
 export const inlineWholeBytesMax = 4096;
-/** The same for blocks, appends, pages and ranges: smaller, because content may have many. */
+/** Limit of a part (block, append, page or range) that is stored in the record. It is smaller than
+ *  that of whole contents, because content may have many parts. */
 export const inlinePartBytesMax = 256;
 
 /** `length` bytes at logical offset `at`, stored at `offset` of `extent` or inline. */
@@ -81,7 +82,7 @@ export type ContentPlan =
   /** Edits of existing content, in order: pages, ranges, appends, resize. */
   | { readonly plan: "edit"; readonly base: ContentRef; readonly edits: readonly ContentEdit[] };
 
-/** A received body, or a range of existing content such as a committed block. */
+/** A received body, or a range of existing content (a committed block, for example). */
 export interface ContentPart {
   readonly pieces: readonly SliceSourceOfLength[];
   readonly block?: string;
@@ -95,7 +96,7 @@ export type ContentEdit =
 
 export const emptyContent: ContentRef = { kind: "inline", length: 0, bytes: new Uint8Array(0) };
 
-/** Makes a body the whole content. */
+/** The plan that makes a body the whole content. */
 export function whole(received: ReceivedBody): ContentPlan {
   return compose([asPart(received)]);
 }
@@ -120,7 +121,7 @@ export function write(base: ContentRef, at: number, received: ReceivedBody): Con
   return edit(base, { edit: "write", at, part: asPart(received) });
 }
 
-/** Adds a body at the end of the content. */
+/** The plan that adds a body at the end of the content. */
 export function append(base: ContentRef, received: ReceivedBody, block?: string): ContentPlan {
   return edit(base, { edit: "write", at: base.length, part: asPart(received, block) });
 }

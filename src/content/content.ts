@@ -26,9 +26,9 @@ export interface ReceiveOptions {
 
 /** Encryption with a key that the client provides, or with that of an encryption scope. */
 export interface BodyEncryption {
-  /** Never stored. */
+  /** The key of the client; never stored. */
   readonly key: Uint8Array;
-  /** Must be unique per key. */
+  /** Must be different for each body that is encrypted with the same key. */
   readonly nonce: bigint;
   /** Leads to the key of an encryption scope; undefined with a client's key. */
   readonly scope?: string | undefined;
@@ -69,9 +69,9 @@ export interface ContentStore {
     from: number,
     length: number,
   ): AsyncIterable<readonly Slice[]>;
-  /** Opens content inside a view that contains `ref`. It stays readable until `close`, even if it
-   *  is overwritten, deleted or compacted meanwhile. `key` decrypts slices that a client's key has
-   *  encrypted, `span` is that of a traced request. */
+  /** Opens content inside a view that contains `ref`. The content stays readable until `close`,
+   *  even if it is overwritten, deleted or compacted. `key` decrypts slices that are encrypted with
+   *  a client's key; `span` is that of a traced request. */
   open(view: View, ref: ContentRef, key?: Uint8Array, span?: Span): ContentReader;
   /** Keeps all content of the view's state readable until the returned function is called, so that
    *  an export can `open` content however old its view becomes. */
@@ -117,7 +117,6 @@ export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** A request body. */
 export interface Body extends AsyncIterable<Uint8Array> {
   /** Reads a whole small body with a declared length, for which an asynchronous iterator would cost
    *  more than the bytes. Returns fewer bytes if the body is shorter. Absent if the source cannot

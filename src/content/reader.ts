@@ -21,7 +21,7 @@ interface ReaderParts {
   readonly unpin: () => void;
   /** Whether the bytes are on another machine, which may be unreachable. */
   readonly isRemote: boolean;
-  /** The client's key of encrypted slices. */
+  /** The client's key, for slices that it has encrypted. */
   readonly key?: Uint8Array | undefined;
   readonly scopeKeys: ScopeKeys | undefined;
   /** The traced request that reads; undefined without tracing. */

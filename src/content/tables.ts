@@ -8,7 +8,7 @@ import { recordCodec } from "../encoding/table.ts";
  *  never reused. */
 const tagNode = 0x10;
 const tagCount = 0x11;
-/** Tag of the list of extents, and of their counters. */
+/** Tag of the records of extents, and of the counters of extents. */
 export const extentsTag = 0x12;
 const tagOwner = 0x13;
 const tagGarbage = 0x14;
@@ -116,7 +116,6 @@ export function allGarbage(): KeyBounds {
   return prefixBounds(encodeTaggedKey(tagGarbage, []));
 }
 
-/** Key of the next free id block. */
 export function identityKey(): Key {
   return encodeTaggedKey(identityTag, []);
 }

@@ -9,7 +9,7 @@ import { parseDuration } from "./travelling-clock.ts";
 /** A fault that a test injects into the next requests over REST. At least one of `status`, `code`,
  *  `latency` and `connection` is required. */
 export interface InjectedFault {
-  /** Name of the operation as in the list of supported operations, such as "Put Blob"; default: any
+  /** Name of the operation, as in the list of supported operations ("Put Blob"). Default: any
    *  operation. */
   readonly operation?: string;
   /** Name of the account; default: any account. */
@@ -18,16 +18,15 @@ export interface InjectedFault {
   readonly count?: number;
   /** Status of the response. The operation is not executed. */
   readonly status?: number;
-  /** Error code of the response; default: the usual one of the status, such as ServerBusy. */
+  /** Error code of the response. Default: the usual code of the status (ServerBusy for 503). */
   readonly code?: string;
-  /** Delay before the operation is executed, in milliseconds or as a text such as "2s". */
+  /** Delay before the operation is executed, in milliseconds or as text ("2s"). */
   readonly latency?: string | number;
   /** The connection is closed without a response: before the operation is executed, or after its
    *  changes were committed. */
   readonly connection?: "dropBeforeCommit" | "dropAfterCommit";
 }
 
-/** A validated fault. */
 export interface FaultRule {
   readonly operation: string | undefined;
   readonly account: string | undefined;
@@ -52,7 +51,7 @@ const usualCodes: Readonly<Record<number, FaultCode>> = {
   503: "ServerBusy",
 };
 
-/** Names of all operations, such as "Put Blob". */
+/** Names of all operations ("Put Blob"). */
 function operationNames(): ReadonlySet<string> {
   return new Set(services.flatMap(({ operations }) => operations.map(({ name }) => nameOf(name))));
 }

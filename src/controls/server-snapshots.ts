@@ -10,10 +10,9 @@ export interface Snapshot extends AsyncDisposable {
   delete(): Promise<void>;
 }
 
-/** A snapshot in a list. */
 interface SnapshotEntry {
   readonly name: string;
-  /** When it was saved, such as `2026-01-31T12:00:00.0000000Z`. */
+  /** When the snapshot was saved (`2026-01-31T12:00:00.0000000Z`). */
   readonly savedAt: string;
 }
 

@@ -8,14 +8,14 @@ export interface TravellingClock extends Clock {
   /** Moves time forward, as if the machine had been suspended: timers that become due run once, and
    *  those that they set count from the new time. */
   advance(milliseconds: number): void;
-  /** By how much it was moved. */
+  /** How far this clock is ahead of the machine's. */
   ahead(): Ticks;
 }
 
 interface Timer {
   readonly dueAt: Ticks;
   readonly run: () => void;
-  /** Ends the timer of the machine. */
+  /** Cancels the timer of the machine's clock. */
   stop: () => void;
 }
 
@@ -70,11 +70,10 @@ function toTicks(milliseconds: number): Ticks {
 
 /** The time of a server, which tests can move forward. */
 export interface ServerClock {
-  /** Moves the time of the server forward: by milliseconds, or by a text such as "61s", "15m", "2h"
-   *  or "7d". Leases, visibility timeouts, SAS and times to live expire, and background work that
-   *  becomes due runs. Time never goes back, also not by `restore` and `reset`. */
+  /** Moves the time of the server forward: by milliseconds, or by a text ("61s", "15m", "2h",
+   *  "7d"). Leases, visibility timeouts, SAS and times to live expire, and background work that
+   *  becomes due runs. No call moves time back, not even `restore` and `reset`. */
   advance(duration: string | number): void;
-  /** Present time of the server. */
   now(): Date;
 }
 
@@ -102,8 +101,8 @@ const form = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/;
 /** A hundred years. */
 const durationMillisecondsMax = 36_525 * 86_400_000;
 
-/** Milliseconds of a duration: a number of milliseconds, or a text such as "250ms", "61s", "15m",
- *  "2h" or "7d". Throws `RangeError` for anything else. */
+/** Milliseconds of a duration: a number of milliseconds, or a text ("250ms", "61s", "15m", "2h",
+ *  "7d"). Throws `RangeError` for anything else. */
 export function parseDuration(duration: string | number, name = "duration"): number {
   const milliseconds = typeof duration === "number" ? duration : parseText(duration);
   if (milliseconds >= 0 && milliseconds <= durationMillisecondsMax) return milliseconds;

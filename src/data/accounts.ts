@@ -43,7 +43,8 @@ interface AccountSources {
   readonly hierarchicalNamespace?: boolean | undefined;
   /** The switch `--noDevelopmentAccount`. */
   readonly noDevelopmentAccount?: boolean | undefined;
-  /** Whether every listener is on a loopback address. */
+  /** Whether every listener is on a loopback address. Local programs may then use the developer
+   *  identity without a secret. */
   readonly isLocal?: boolean | undefined;
   /** `--oauth`. With `verify`, roles decide even if none is assigned. */
   readonly oauth?: OAuthMode | undefined;

@@ -92,8 +92,8 @@ export class UsageCounts {
   }
 }
 
-/** Counts all bytes of an account in one state, as the transactions do that add to its counter:
- *  those that can be reached, and those that a reclaim job will subtract. */
+/** Counts all bytes of an account in one state. Includes records that a reclaim job (a stored job
+ *  that deletes records) has yet to remove, because the counter includes them until then. */
 export async function countAccount(view: RecordView, account: bigint): Promise<number> {
   let bytes = await countOwned(view, recordTables, { kind: "account", id: account });
   for await (const batch of view.scan(reclaimJobs, reclaimJobs.range([]))) {

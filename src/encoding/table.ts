@@ -11,8 +11,9 @@ import type { Ticks } from "../base/ticks.ts";
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
 
 /** Declarations of tables of records, and the codec of their values. Every service declares its
- *  tables with `defineTable`; reclaim jobs, `etagere check`, archives and quotas interpret the
- *  declarations, so that a new table needs no code in them. */
+ *  tables with `defineTable`. Reclaim jobs, `etagere check`, exports and quotas interpret the
+ *  declarations, so that a new table needs no code in them. Only the load of an archive needs
+ *  further checks of the fields of a table (`commands/archive/record-fields.ts`). */
 
 /** What an id at the start of a key names. All records of a container are keyed by its id, so that
  *  deleting it is one small commit. The directories of a hierarchical account own the same tables

@@ -54,8 +54,8 @@ export function checkTableName(name: string): Result<undefined> {
   return name.toLowerCase() === "tables" ? fail("InvalidResourceName") : passed;
 }
 
-/** Checks the name of a blob: its length and number of segments. Nearly all characters are
- *  allowed. */
+/** Checks the length of a blob name and the number of its segments. Blob names may have any
+ *  characters. */
 export function checkBlobName(name: string): Result<undefined> {
   if (name.length === 0 || name.length > blobNameUnitsMax) return nameLengthOutOfRange();
   return countSegments(name) > blobSegmentsMax ? fail("InvalidUri") : passed;

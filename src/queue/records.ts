@@ -31,7 +31,7 @@ interface DeletedQueueRecord {
 
 export interface MessageRecord {
   readonly inserted: Ticks;
-  /** `ticksMax` for a message that never expires. */
+  /** Time when the message expires; `ticksMax` if it never does. */
   readonly expires: Ticks;
   readonly visibleAt: Ticks;
   readonly dequeueCount: number;
@@ -125,7 +125,7 @@ export const messages = defineTable<MessageKey, MessageRecord>({
     scopeOf: ([queue]) => [queue as bigint],
     ends: ({ expires }) => (expires === ticksMax ? undefined : sweepAfter(expires)),
   },
-  // A message has up to 64 KiB.
+  // Few removals per transaction, because a message has up to 64 KiB.
   removalsMax: 250,
   countedBytes: ({ text }) => Buffer.byteLength(text),
 });

@@ -136,8 +136,8 @@ export class SequenceWindow {
   grant(requested: number, charge: number): number {
     const span = Number(this.#high - this.#low);
     const unused = span - this.#used.size;
-    // The window does not move past an id that the client has not used, so such a client gets fewer
-    // credits.
+    // The window does not move past an id that the client has not used. A client that skips an id
+    // therefore gets fewer credits.
     const available = Math.max(0, creditsMax - span);
     const desired = Math.max(requested, charge, 1);
     const count = Math.min(desired, available);
@@ -232,7 +232,7 @@ export class Connection {
     this.#traffic = new ConnectionTraffic(server.traffic, () => this.#queue.wake());
     this.#cancelStallTimer = endStalledClient(this.#framer, socket, server.world, () => this.end());
     socket.setNoDelay(true);
-    // Without keep-alive, the handles of a client that crashed would stay open.
+    // Keep-alive probes detect a client that crashed, whose handles would otherwise stay open.
     socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("data", (chunk: Buffer) => {
       const isCopied = chunk.length <= this.#framer.missingBytes;

@@ -13,7 +13,7 @@ type FileGroup = FileHandle[];
 /** One call of `close`, for example with all handles of a session. */
 interface CloseCall {
   readonly groups: FileGroup[];
-  /** Groups that are not closed yet. */
+  /** Number of groups that are not closed yet. */
   left: number;
   error: unknown;
   readonly finish: () => void;
@@ -47,7 +47,7 @@ export class HandleCloser {
   }
 
   /** Resolves when all handles are closed, or will be tried again because the store failed. If some
-   *  cannot be closed, the others are closed all the same; then this rejects with the first
+   *  handles cannot be closed for another reason, closes the rest, and rejects with the first
    *  error. */
   async close(handles: readonly FileHandle[]): Promise<void> {
     for (const handle of handles) this.#closing.add(handle);

@@ -1,40 +1,38 @@
-/** Limits that keep one client from exhausting the server; of one connection unless a comment says
- *  otherwise. */
+/** Limits that keep one client from exhausting the server. A limit is per connection unless its
+ *  comment says otherwise. */
 
 /** MaxTransactSize, MaxReadSize and MaxWriteSize of the NEGOTIATE response. */
 export const transactBytesMax = 8 * 1024 * 1024;
-/** A longer frame closes the connection. */
+/** Limit of a frame; a longer one closes the connection. */
 export const frameBytesMax = transactBytesMax + 64 * 1024;
 /** Frame limit until the first session of a connection has authenticated. */
 export const unauthenticatedFrameBytesMax = 128 * 1024;
 /** Bytes of all received requests, queued or running, or of their responses if these may be larger.
  *  While there are more, the socket is not read. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
-/** Per connection: bytes of finished responses that the socket has not sent yet. While there are
- *  more, the socket is not read. */
+/** Bytes of finished responses that the socket has not sent yet. While there are more, the socket
+ *  is not read. */
 export const unsentBytesMax = 64 * 1024 * 1024;
 /** Bytes of the running requests only, or of their responses if these may be larger, and of unsent
  *  responses. While there are more, queued requests do not start. */
 export const connectionTrafficBytesMax = 32 * 1024 * 1024;
-/** Limit of this traffic of all connections together, if the process has no memory budget. */
+/** Limit of the traffic of all connections together, if the process has no memory budget. */
 export const serverTrafficBytesMax = 256 * 1024 * 1024;
-/** A connection without traffic may start a request up to this size, whatever others hold. */
+/** A connection without traffic may start a request up to this size, even if other connections have
+ *  reached the limit. */
 export const smallTrafficBytesMax = 256 * 1024;
 /** A client that receives no complete response for this long, although one waits for it, is
  *  disconnected. */
 export const unreadMillisecondsMax = 120_000;
-/** Connections (channels) per session. */
+/** Limit of the connections (channels) per session. */
 export const channelsMax = 32;
-/** Sessions per connection. */
 export const sessionsMax = 64;
-/** Tree connects per session. */
 export const treesMax = 1024;
-/** Open handles per session. */
 export const handlesMax = 65_536;
-/** Per connection: requests that wait after an interim response. */
+/** Requests that wait after an interim response. */
 export const pendingRequestsMax = 1024;
-/** Per connection: total length of the frames that contain such requests. A frame counts in full,
- *  with the other requests of its compound. Beyond either limit no further request becomes
+/** Total length of the frames that contain pending requests. A frame counts in full, with the other
+ *  requests of its compound. Beyond this limit or `pendingRequestsMax`, no further request becomes
  *  pending. */
 export const pendingBytesMax = 64 * 1024 * 1024;
 /** Idle time after which TCP keep-alive probes begin. */

@@ -24,7 +24,7 @@ export interface Request {
   readonly lifetime: RequestLifetime;
 }
 
-/** The session that a request names; undefined if its connection has no such session. */
+/** The session that a request names. Undefined if the connection has no session with this id. */
 export function sessionOf({ connection, header }: Request): Session | undefined {
   return connection.channels.get(header.sessionId)?.session;
 }
@@ -39,12 +39,12 @@ export function usedFile(
   return handle?.kind === "file" ? handle : undefined;
 }
 
-/** A request whose SessionId names a session of its connection. */
+/** A request with the session that its SessionId names. */
 export interface SessionRequest extends Request {
   readonly session: Session;
 }
 
-/** A request whose TreeId names a tree connect of its session. */
+/** A request with the tree connect that its TreeId names. */
 export interface TreeRequest extends SessionRequest {
   readonly tree: TreeConnect;
 }
@@ -68,7 +68,7 @@ export class RequestLifetime {
   /** Whether the request continues when its connection is lost. The end of its session cancels
    *  it. */
   outlivesConnection = false;
-  /** Called once when the handler has finished. */
+  /** Is called once, when the handler has finished. */
   whenHandled: (() => void) | undefined;
   readonly #sendInterim: (lifetime: RequestLifetime) => NtStatus | undefined;
   readonly #listeners = new Set<() => void>();
@@ -111,8 +111,8 @@ export class RequestLifetime {
 /** Payload that one credit pays for ([MS-SMB2] 3.1.5.2). */
 export const bytesPerCredit = 65_536;
 
-/** Whether a request asks for more bytes than NEGOTIATE permits, or transfers (`moved`) more than
- *  its credits pay for. Such a request fails with STATUS_INVALID_PARAMETER. */
+/** Whether a request asks for more bytes than NEGOTIATE permits, or transfers more (`moved`) than
+ *  its credits pay for. The caller answers STATUS_INVALID_PARAMETER. */
 export function exceedsLimits(request: Request, requested: number, moved = requested): boolean {
   return requested > transactBytesMax || !coversBytes(request, moved);
 }

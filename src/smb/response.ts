@@ -6,7 +6,7 @@ import { Writer } from "./wire/writer.ts";
 /** The response to one request. Its header is written when the response is sent. */
 export interface SmbResponse {
   readonly status: NtStatus;
-  /** Starts with 64 bytes reserved for the header. */
+  /** The message. The first 64 bytes are reserved for the header. */
   readonly message: Buffer;
   /** The FileId that related requests of the compound inherit. */
   readonly fileId?: FileId;
@@ -21,7 +21,7 @@ export interface SmbResponse {
   readonly whenSigned?: (message: Buffer) => void;
   /** The final SESSION_SETUP response is signed even if the session does not require it. */
   readonly mustSign?: boolean;
-  /** The connection is closed and nothing is sent. */
+  /** Set if nothing is sent and the connection is closed. */
   readonly closesConnection?: true;
 }
 
@@ -50,7 +50,7 @@ export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   return newResponse(body.finish(), status);
 }
 
-/** A response of StructureSize 4 without fields, such as that of ECHO and LOGOFF. */
+/** A response of StructureSize 4 without fields, as of ECHO and LOGOFF. */
 export function emptyResponse(): SmbResponse {
   return newResponse(new Writer(4).u16(4).u16(0).finish());
 }

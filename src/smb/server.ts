@@ -20,8 +20,10 @@ import { Connection } from "./connection.ts";
 import { administrationOf, type SmbAdministration } from "./administration.ts";
 
 /** The SMB server: its TCP listener, and the state that all its connections share.
- *  `server/smb-endpoint.ts` starts it. This class keeps the promises that no request awaits, such
- *  as closing the handles of a lost connection. */
+ *  `server/smb-endpoint.ts` starts it. */
+
+/** Keeps the promises of work that no request awaits, for example of closing the handles of a lost
+ *  connection. */
 class BackgroundWork {
   readonly #log: Log;
   readonly #running = new Set<Promise<void>>();
@@ -54,8 +56,9 @@ class BackgroundWork {
     ofAccount.add(tracked);
   }
 
-  /** Resolves when the sessions and handles of the account that are being closed now are closed.
-   *  Does not wait for other work, which may never pause, such as change notifications. */
+  /** Resolves when the sessions and handles of the account that are being closed at the time of the
+   *  call are closed. Does not wait for change notifications, which may never pause, and other
+   *  work. */
   async awaitAccount(account: string): Promise<void> {
     const ofAccount = this.#byAccount.get(account);
     if (ofAccount !== undefined) await Promise.all(ofAccount);
@@ -103,7 +106,7 @@ export interface SmbEnvironment extends World {
   readonly memory?: MemoryBudget;
   /** Ends connections whose incomplete frame makes no progress; called once for each. */
   readonly watchFrames?: (socket: Socket, frames: FrameProgress) => void;
-  /** Writes the audit log; undefined without one. */
+  /** Writes an entry to the audit log. Undefined if the server has no audit log. */
   readonly audit?: WriteSmbAudit | undefined;
   /** Receives the changes of files, for the request feed; undefined without one. */
   readonly reportChange?: ReportFileChange | undefined;
@@ -113,9 +116,8 @@ export interface SmbEnvironment extends World {
 export interface FrameProgress {
   /** Whether a frame has begun and the server waits for the rest. */
   readonly isWaiting: boolean;
-  /** Bytes received so far on the connection. */
+  /** Number of bytes received so far on the connection. */
   readonly bytes: number;
-  /** Closes the connection. */
   end(): void;
 }
 

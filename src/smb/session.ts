@@ -8,13 +8,14 @@ import type { FileHandle } from "./files/file-handle.ts";
 import type { PipeHandle } from "./pipe/rpc.ts";
 import type { SmbServerState } from "./server.ts";
 
-/** Sessions, the logins of SMB clients, with what belongs to them: channels (connections), tree
- *  connects and handles. This is a tree connect of a session: a share, or IPC$ with the named
- *  pipes. */
+/** Sessions, the logins of SMB clients, and their channels (connections), tree connects and
+ *  handles. */
+
+/** A tree connect of a session: a share, or IPC$ with the named pipes. */
 export interface TreeConnect {
   readonly id: number;
   readonly kind: "disk" | "pipe";
-  /** For IPC$ only the name is set. */
+  /** The share. For IPC$ only the name is set. */
   readonly share: ShareAddress;
 }
 

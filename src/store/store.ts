@@ -111,8 +111,8 @@ export interface Store {
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs read-only `work` on one consistent state. */
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
-  /** Makes the sequences of later commits greater than this one, for a copy of another store: the
-   *  entries that are appended to its logs must follow those that were copied. */
+  /** Makes the sequences of later commits greater than this one. `etagere copy` calls it for the
+   *  target: entries that are appended to the copied logs must follow the copied entries. */
   raiseSequence(to: number): Promise<void>;
   /** Calls `onChange` at least once after each commit under `prefix`, by any process. */
   watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch;

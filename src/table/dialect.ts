@@ -7,7 +7,7 @@ import { transaction } from "./service/transaction.ts";
 import { formatEntityETag, readMatch } from "./key-text.ts";
 import { jsonType, type MetadataLevel } from "./representation.ts";
 
-/** How the Table service differs from the others in HTTP: method override, ETags, and faults in
+/** How the Table service differs from other services in HTTP: method override, ETags, and faults in
  *  OData format. `http` calls these functions (`operation/dialect.ts`). */
 
 const tunnelledMethods: ReadonlySet<string> = new Set(["PUT", "DELETE", "MERGE", "PATCH"]);

@@ -11,10 +11,10 @@ export interface TableAddress extends Address {
   /** `tables` and `entities` are collections; `nested` is a path below a table that ends with
    *  `)`. */
   readonly resource: "service" | "batch" | "tables" | "table" | "entities" | "entity" | "nested";
-  /** Empty if the path names no table. */
+  /** Name of the table. Empty if the path names none. */
   readonly table: string;
   readonly keys: EntityKeys | undefined;
-  /** Set if the path has a segment after the table. No such resource exists. */
+  /** Set if the path has a segment after the table, where no resource exists. */
   readonly isBelowTable?: true;
 }
 

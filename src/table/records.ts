@@ -19,7 +19,7 @@ import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 export interface TableRecord {
   /** Part of the keys of its entities, so that deleting a table changes only this record. */
   readonly id: bigint;
-  /** As written when it was created; names are case-insensitive. */
+  /** Name of the table, in the case in which it was created; table names are case-insensitive. */
   readonly name: string;
   readonly policies: readonly StoredPolicy[];
   /** Set by earlier releases on a deleted table with entities left. Treated as absent. */

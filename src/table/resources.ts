@@ -116,7 +116,7 @@ async function withPendingTarget(
   return withTarget(loaded, await target);
 }
 
-/** Undefined for a table that an earlier release marked as being deleted. */
+/** The record of a table. Undefined if an earlier release has marked the table as being deleted. */
 function findTable(
   view: RecordView,
   account: AccountRecord,

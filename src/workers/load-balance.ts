@@ -1,8 +1,9 @@
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 
-/** Evens out the load of worker processes (`--workers`). This is the period in which a worker
- *  measures and reports its load. */
+/** Evens out the load of worker processes (`--workers`). */
+
+/** The period in which a worker measures and reports its load. */
 export const loadMilliseconds = 500;
 /** A worker with less load closes no connection: its clients would gain little by new ones. */
 const busyLoad = 0.8;

@@ -40,7 +40,7 @@ function mergeLosses(samples: readonly FigureSample[]): AuditLosses | undefined 
   return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-/** The counters of a process that has ended, without its memory. */
+/** The counters of a process that has ended. Figures of its memory are left out. */
 export function endedSample(sample: FigureSample): FigureSample {
   return { ...sample, residentBytes: 0, heapUsedBytes: 0 };
 }

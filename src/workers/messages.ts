@@ -5,13 +5,15 @@ import type { BoundAddress } from "../server/listener.ts";
 import type { Options } from "../server/options.ts";
 import type { EndpointName } from "../server/service-listener.ts";
 
-/** The messages between the supervisor and its worker processes, over the channel of Node's `fork`.
- *  This is the last argument of a worker's program, by which `ps` shows what the process is. */
+/** The messages between the supervisor and its worker processes, over the channel of Node's
+ *  `fork`. */
+
+/** The last argument of a worker's program, by which `ps` shows what the process is. */
 export const workerArgument = "--worker-process";
 
 /** The first message to a worker: with it the worker starts its server. */
 export interface WorkerSetup {
-  /** With the ports that the supervisor has chosen. */
+  /** The options of the server, with the ports that the supervisor has chosen. */
   readonly options: Options;
   readonly workerCount: number;
   readonly supervisorPid: number;
@@ -20,7 +22,7 @@ export interface WorkerSetup {
   readonly adminAddress: BoundAddress | undefined;
 }
 
-/** What a worker reports once it serves all its listeners. */
+/** What a worker reports when it serves all its listeners. */
 export interface WorkerListening {
   readonly urls: Readonly<Partial<Record<EndpointName, string>>>;
   readonly adminAddress: BoundAddress | undefined;
@@ -40,8 +42,8 @@ export interface ObserveMessage {
   readonly reads: readonly string[];
 }
 
-/** A message from the supervisor to a worker. A message with an id is answered by `done` with the
- *  same id. */
+/** Starts or stops feed events. `reads`: keys of the objects with an open timeline, whose reads are
+ *  events, too. */
 export type ToWorker =
   /** Comes with the bound socket of the listener with this title, before `start`. */
   | { readonly kind: "socket"; readonly title: string }
@@ -49,9 +51,9 @@ export type ToWorker =
   /** Serve SMB and the admin listener, too: the main worker has ended. */
   | { readonly kind: "become-main"; readonly id: number }
   | { readonly kind: "sample"; readonly id: number }
-  /** List the waiting calls. */
+  /** Requests a list of the waiting calls. */
   | { readonly kind: "waits"; readonly id: number }
-  /** Read the settings again. */
+  /** Requests the worker to reread the settings. */
   | { readonly kind: "reload"; readonly id: number }
   /** The answer to `figures`. */
   | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
@@ -59,8 +61,9 @@ export type ToWorker =
   | { readonly kind: "other-waits"; readonly id: number; readonly waits: readonly Wait[] }
   | ObserveMessage
   | EventsMessage
-  /** Close this share of the active connections, so that their clients connect to other workers. */
-  | { readonly kind: "close-connections"; readonly share: number }
+  /** Close this part (0 to 1) of the active connections, so that their clients connect to other
+   *  workers. */
+  | { readonly kind: "close-connections"; readonly part: number }
   | { readonly kind: "stop"; readonly isDrained: boolean };
 
 /** The answer to a message with an id. */
@@ -75,6 +78,7 @@ export interface DoneMessage {
 export type FromWorker =
   /** The worker receives messages from now on. */
   | { readonly kind: "ready" }
+  /** A line for the standard output of the server, which the supervisor prints. */
   | { readonly kind: "announce"; readonly line: string }
   | { readonly kind: "listening"; readonly listening: WorkerListening }
   | { readonly kind: "refused"; readonly problems: readonly string[] }

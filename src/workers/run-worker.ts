@@ -17,16 +17,16 @@ import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The connections of a worker process that had a request in the current period. If the worker is
- *  busier than the others, it closes a part of them, so that their clients connect to others
- *  (`workers/load-balance.ts`). */
+/** The connections of a worker process that had a request in the current period. A worker that is
+ *  busier than others closes a part of these connections, so that their clients connect to other
+ *  workers (`workers/load-balance.ts`). */
 export class ActiveConnections {
   #current = new Set<Socket>();
   #previousCount = 0;
   #toClose = 0;
   readonly #last = new LastResponses();
 
-  /** Must be called for each request, before its response begins. */
+  /** Adds the connection of a request. Must be called before the response begins. */
   onRequest({ socket }: IncomingMessage, response: ServerResponse): void {
     if (!this.#last.keepOpen(socket) && this.#toClose > 0) {
       this.#toClose -= 1;
@@ -36,18 +36,17 @@ export class ActiveConnections {
     this.#current.add(socket);
   }
 
-  /** Begins the next period. */
   nextPeriod(): void {
     this.#previousCount = this.#current.size;
     this.#current = new Set();
     this.#toClose = 0;
   }
 
-  /** Closes this share of the connections that were active in the previous period, each after its
-   *  next response in this period. Connections without a request are not closed: they cause no
-   *  load, and a request may be on its way. */
-  close(share: number): void {
-    this.#toClose = Math.floor(this.#previousCount * share);
+  /** Closes this part (0 to 1) of the connections that were active in the previous period, each
+   *  after its next response in this period. Connections without a request are not closed: they
+   *  cause no load, and a request may be on its way. */
+  close(part: number): void {
+    this.#toClose = Math.floor(this.#previousCount * part);
   }
 }
 
@@ -117,7 +116,7 @@ class WorkerRun {
       case "events":
         return this.#receiveEvents?.(message.events, message.missed);
       case "close-connections":
-        return this.#connections.close(message.share);
+        return this.#connections.close(message.part);
       case "stop":
         return void this.#stop(message.isDrained);
     }
@@ -167,7 +166,7 @@ class WorkerRun {
   }
 
   async #becomeMain(id: number): Promise<void> {
-    // The main worker records its events in its own feed.
+    // Stops forwarding feed events, because the main worker records its own events in its own feed.
     this.#forwarder?.observe(false, []);
     this.#forwarder = undefined;
     this.#isMain = true;
@@ -199,7 +198,7 @@ class WorkerRun {
   }
 
   async #sampleAll(own: FigureSample, clock: Clock): Promise<FigureSample> {
-    // Without an answer the figures of this process alone are shown.
+    // If the supervisor does not answer, the figures of this process alone are shown.
     const answer = await this.#ask(this.#figures, clock, (id) => ({ kind: "figures", id, own }));
     if (answer === undefined) return own;
     return { ...mergeSamples([own, answer.others]), workers: answer.workers };
@@ -227,7 +226,7 @@ class WorkerRun {
   }
 
   async #stop(isDrained: boolean): Promise<void> {
-    // Otherwise these ports would stay open until this process ends.
+    // Closes these ports, which would otherwise stay open until this process ends.
     if (!this.#isMain) for (const title of mainTitles) closeSocket(this.#sockets.get(title));
     await this.#withServer(async (server) => {
       await server.stop(isDrained ? stopPaces.replaced : stopPaces.signal);
@@ -237,7 +236,7 @@ class WorkerRun {
   }
 }
 
-/** A socket that no listener serves. */
+/** Closes a socket that no listener serves. */
 function closeSocket(socket: BoundSocket | undefined): void {
   const handle: { close?: () => void } | undefined = socket;
   handle?.close?.();

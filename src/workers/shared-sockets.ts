@@ -13,9 +13,10 @@ import {
 
 type PortName = OwnPort | "blobPort" | "queuePort" | "tablePort";
 
-/** Binds the ports of a server with several worker processes, which share the sockets. This is the
- *  internal function with which Node's `cluster` binds a socket without listening; a negative
- *  number is an error of the system. No documented function does it. */
+/** Binds the ports of a server with several worker processes, which share the sockets. */
+
+/** The internal function with which Node's `cluster` binds a socket without listening, because no
+ *  documented function does so. It returns a negative number if the system reports an error. */
 interface NetInternals {
   readonly _createServerHandle: (
     address: string,

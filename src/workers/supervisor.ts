@@ -70,7 +70,7 @@ class FigureCollector {
     const serving = others.filter(({ listeningSince }) => listeningSince !== undefined);
     await Promise.all(serving.map((worker) => worker.ask((id) => ({ kind: "sample", id }))));
     const known = others.flatMap(({ lastSample }) => lastSample ?? []);
-    // The supervisor serves no requests.
+    // The supervisor serves no requests, so its sample has only process figures.
     const supervisor = newMetrics().sample(processFigures());
     const ended = this.#ended === undefined ? [] : [this.#ended];
     const processes = workers.map(({ pid, lastSample }) => ({
@@ -101,7 +101,7 @@ interface SupervisorOptions {
 const shortLifeTicks: Ticks = ticksPerSecond;
 /** After this many workers in succession that ended so early, the server is stopped. */
 const shortLivesMax = 5;
-/** First pause before such a worker is replaced; doubles each time. */
+/** Pause before a worker that ended soon after its start is replaced. Doubles each time. */
 const backOffMilliseconds = 100;
 const explorerLine = "Etagere explorer:";
 
@@ -166,7 +166,8 @@ class Supervisor {
   }
 
   async #startAll(workerCount: number): Promise<void> {
-    // The first creates the data folder, and its port numbers are those of all others.
+    // The main worker starts first: it creates the data folder, and the other workers use its port
+    // numbers.
     const main = this.#fork(0);
     this.#slots[0] = main;
     const { urls } = await main.listening;
@@ -237,11 +238,11 @@ class Supervisor {
   }
 
   #balance(worker: WorkerProcess, load: number): void {
-    // A worker that is being replaced closes all its connections.
+    // A worker that is being replaced is left out, because it closes all its connections.
     const accepting = this.#slots.filter(({ isLeaving }) => !isLeaving);
     if (!accepting.includes(worker)) return;
-    const share = this.#loadBalance.report(worker, load, accepting);
-    if (share > 0) worker.relay({ kind: "close-connections", share });
+    const part = this.#loadBalance.report(worker, load, accepting);
+    if (part > 0) worker.relay({ kind: "close-connections", part });
   }
 
   async #sendFigures(worker: WorkerProcess, id: number): Promise<void> {
@@ -262,7 +263,8 @@ class Supervisor {
   #announce(worker: WorkerProcess, line: string): void {
     if (worker.slot !== 0) return;
     if (this.#state === "starting") this.#lines.push(line);
-    // A new main worker knows no login link of its predecessor.
+    // A new main worker announces its own login link, because it does not know the links of the
+    // worker before.
     else if (line.startsWith(explorerLine)) this.#given.announce(line);
   }
 
@@ -343,12 +345,12 @@ class Supervisor {
       void old.stop({ isDrained: true });
     } else {
       void worker.stop({ isDrained: true });
-      // Meanwhile it has become the main worker.
+      // The worker became the main worker while the others were restarted.
       await this.#restartOne(old);
     }
   }
 
-  /** Stops the server, because its workers cannot run. */
+  /** Stops the server because its workers cannot run. */
   async #giveUp(): Promise<void> {
     await this.stop();
     this.#given.onGivenUp(

@@ -18,7 +18,7 @@ interface WorkerProcessOptions {
   readonly slot: number;
   /** The path of the program. */
   readonly program: string;
-  /** The sockets to serve, by the title of their listener. */
+  /** The sockets to serve, by the title of the listener. */
   readonly sockets: Iterable<readonly [string, BoundSocket]>;
   readonly setup: WorkerSetup;
   readonly clock: Clock;
@@ -30,9 +30,9 @@ interface WorkerExit {
   readonly signal: string | null;
 }
 
-/* Limits of this server for a worker. */
+/* Limits of the server for each worker. */
 
-/** Time for the answer to a message. */
+/** Limit of the time until a worker answers a message. */
 const answerMillisecondsMax = 2000;
 /** Time to end after `stop`: longer than a worker gives its connections and running requests. */
 const stopMillisecondsMax = 20_000;
@@ -46,7 +46,7 @@ type Outgoing = readonly [ToWorker, BoundSocket | undefined, () => void];
 
 type Answer = (done: DoneMessage | undefined) => void;
 
-/** A worker as the supervisor sees it, from its start to its end. */
+/** A worker process as the supervisor sees it, from the start of the process to its end. */
 export class WorkerProcess {
   slot: number;
   /** Resolves when the worker serves all its listeners; rejects with `StartRefused` if it does not
@@ -80,7 +80,7 @@ export class WorkerProcess {
       });
     });
     this.listening = this.#awaitListening();
-    // Reported by the caller that awaits it.
+    // The caller that awaits `listening` reports a failure.
     this.listening.catch(() => {});
     worker.on("message", (message: FromWorker) => this.#receive(message, onMessage));
     // Sending to a worker that has just ended fails; its exit is handled above.

@@ -291,7 +291,7 @@ function idIn(action: LeaseAction | undefined): string | undefined {
   return action.action === "acquire" ? action.proposedId : action.id;
 }
 
-/** An object whose timeline is shown. */
+/** A blob, queue, entity or other object whose requests the explorer shows as a timeline. */
 export interface WatchedObject {
   readonly service: ServiceName;
   readonly account: string;

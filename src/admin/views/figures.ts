@@ -1,16 +1,21 @@
 import type { ServiceName } from "../../protocol/names.ts";
 
 /** The counters of a server since its start, summed over all its processes. `/metrics`, the health
- *  page of the explorer and the OpenTelemetry export are made from samples of them. */
+ *  page of the explorer and the OpenTelemetry export are made from samples of these counters. */
 export interface Figures {
   sample(): Promise<FigureSample>;
 }
 
 export interface FigureSample {
   readonly requests: readonly RequestCount[];
+  /** Seconds per request. */
   readonly latencies: ReadonlyMap<ServiceName, BucketSample>;
+  /** Committed transactions of the store. */
   readonly transactions: number;
+  /** Attempts of transactions that were repeated, because another transaction had changed what they
+   *  read. */
   readonly conflicts: number;
+  /** Transactions per commit batch. */
   readonly batches: BucketSample;
   readonly receivedBytes: number;
   readonly sentBytes: number;
@@ -45,9 +50,9 @@ export interface RequestCount {
   readonly operation: string;
   readonly status: number;
   readonly count: number;
-  /** Sum of the durations. */
+  /** Sum of the durations, in seconds. */
   readonly seconds: number;
-  /** The longest duration. */
+  /** The longest duration, in seconds. */
   readonly secondsMax: number;
 }
 
@@ -72,7 +77,8 @@ export function since(before: BucketSample | undefined, now: BucketSample): Buck
 }
 
 /** The smallest bound that `part` (0 to 1) of the observations does not exceed; undefined without
- *  observations. */
+ *  observations. For counts such as transactions per batch, because `quantile` would return
+ *  fractions. */
 export function quantileBound(
   { bounds, counts, count }: BucketSample,
   part: number,

@@ -18,11 +18,13 @@ import { scanPage, type Page, type PageBounds } from "./pages.ts";
 import { Names } from "./names.ts";
 
 /** The files that SMB clients have open, for the SMB page of the explorer, `etagere status` and
- *  timelines. Of each file this many opens, byte-range locks and caching grants are shown; further
+ *  timelines. */
+
+/** Limit of the opens, byte-range locks and caching grants that are shown of each file; further
  *  opens are only counted. */
 const shownMax = 200;
 
-/** Files that are open, with their opens, byte-range locks and caching grants. */
+/** One page of the open files whose share the caller may see. */
 export function openFilePage(
   view: RecordView,
   { limit, after, sees }: PageBounds,

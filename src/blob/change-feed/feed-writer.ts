@@ -176,7 +176,8 @@ export class FeedWriter {
     }
   }
 
-  /** Deletes the oldest segment if its retention time has passed: its chunks, then its manifest. */
+  /** Deletes the oldest segment if its retention time has passed: first the chunks, then the
+   *  manifest, by which the next round finds the segment again after an interruption. */
   async #removeExpired(account: string, feed: Feed): Promise<boolean> {
     const { days, now } = feed;
     if (days === 0) return false;

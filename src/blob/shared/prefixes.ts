@@ -11,7 +11,7 @@ import {
 import { hasFolderMark } from "../tree/create-parents.ts";
 
 /** Directories of flat accounts, for the Data Lake API: prefixes of names up to a slash, or blobs
- *  with the folder mark. */
+ *  with the folder mark (metadata `hdi_isfolder=true`). */
 
 /** Whether there are blobs whose names continue a name with a slash. */
 export async function hasBlobsBelow(
@@ -48,7 +48,8 @@ export function parentKey({ container, name }: BlobKey): BlobKey {
 }
 
 /** The directory that a name is in, if it would vanish with the path of that name: no blob has the
- *  directory's name, and no other path is in it. */
+ *  directory's name, and no other path is in it. Delete and rename of the Data Lake API then create
+ *  a blob for this directory, because a directory must remain after its last path is gone. */
 export async function dependentParent(
   view: RecordView,
   key: BlobKey,
@@ -72,8 +73,8 @@ export async function dependentParent(
   return { key: parent, upload: await view.get(uploads, parent) };
 }
 
-/** A directory of a flat account that needs a blob of its own in order to stay; with the
- *  uncommitted blocks that have its name. */
+/** A directory of a flat account that needs a separate blob in order to remain; with the
+ *  uncommitted blocks of that name, which the new blob keeps. */
 export interface DependentParent {
   readonly key: BlobKey;
   readonly upload: UploadRecord | undefined;

@@ -19,8 +19,9 @@ import type { Protection } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { hasFolderMark } from "./create-parents.ts";
 
-/** Paths of files and directories in a tree: names separated by slashes. Empty names do not count,
- *  so that `a//b/` and `a/b` are the same path, and the path of the root is empty.
+/** Paths of files and directories in a tree: how they are found, compared and checked, and the
+ *  headers and XML elements that report them. A path is names separated by slashes. Empty names do
+ *  not count, so that `a//b/` and `a/b` are the same path, and the path of the root is empty.
  *  `blob/resources.ts` loads targets of hierarchical accounts with `findPath`. */
 
 export function splitPath(path: string): readonly string[] {
@@ -181,6 +182,7 @@ export function checkPath(
   const record = target as BlobRecord | undefined;
   if (record?.directory === undefined || directories === undefined) return passed;
   if (directories === "recreate" && hasFolderMark(metadata)) return passed;
+  // `replace` is Put Blob and similar operations on the path of a directory.
   return fail(content === "replace" ? "PathConflict" : "OperationNotSupportedOnDirectory");
 }
 

@@ -86,7 +86,7 @@ export class ContentAudit {
     if (ref.kind === "slices") await this.#readAll(name, ref.slices);
   }
 
-  /** Last step, after all records. */
+  /** The last step, after all records were added. */
   async finish(): Promise<AuditFigures> {
     await this.#auditNodes();
     await this.#auditCounts();
@@ -258,7 +258,7 @@ class ExpectedContent {
     this.references.set(node, (this.references.get(node) ?? 0) + 1);
   }
 
-  /** Adds a record and returns its expected entries in the owner index. */
+  /** Adds a record. Returns the entries that the owner index must have for the record. */
   addRecord(key: Key, ref: ContentRef): readonly Key[] {
     if (ref.kind === "tree") this.addReference(ref.root);
     if (ref.kind !== "slices") return [];
@@ -321,11 +321,11 @@ function findSliceProblem(slices: readonly Slice[], length: number): string | un
   return end > length ? `a slice ends at ${end}, beyond the length ${length}` : undefined;
 }
 
-/** Reads the bytes of slices and verifies their checksums. */
+/** Reads the bytes of slices and compares them with the checksums of the slices. */
 export class StoredBytes {
   readonly #fileCache: ExtentFileCache;
   readonly #onBytes: (count: number) => void;
-  /** Bytes read, and those of them that have a checksum. */
+  /** Number of bytes that were read; `bytesWithChecksum` of them have a checksum. */
   bytesRead = 0;
   bytesWithChecksum = 0;
 

@@ -41,7 +41,7 @@ interface RecordSlices {
 }
 
 const recordsPerStepMax = 256;
-/** A step ends with the slice that reaches this. */
+/** Bytes after which a step ends, with the slice that reaches this number. */
 const bytesPerStep = 4 * 1024 * 1024;
 
 export class Scrubber {
@@ -53,9 +53,10 @@ export class Scrubber {
     this.#cursor = this.#startOf(0);
   }
 
-  /** Verifies the next part of the content. The list of slices is read on one store snapshot. Their
-   *  bytes are read after it has ended, because that may take longer than a view may stay open; the
-   *  open readers keep garbage collection from deleting them meanwhile. */
+  /** Verifies the next part of the content. The list of slices is read on one store snapshot. The
+   *  bytes of the slices are read after the snapshot has ended, because that may take longer than a
+   *  view may stay open. Open readers keep garbage collection from deleting the bytes until
+   *  then. */
   async step(): Promise<ScrubStep> {
     const { store, files, log } = this.#options;
     const readers: ContentReader[] = [];

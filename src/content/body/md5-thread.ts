@@ -82,7 +82,7 @@ export class Md5Thread implements Md5Source {
   readonly #waiters: Waiter[] = [];
   #bodies = 0;
 
-  /** Number of requests that are not answered. */
+  /** Number of requests that the thread has not answered. */
   get waiting(): number {
     return this.#waiters.length;
   }
@@ -129,7 +129,7 @@ export class Md5Thread implements Md5Source {
 
   /** Fails the requests in progress. */
   #ended(worker: Worker, cause: Error | undefined): void {
-    // After an error there is an exit, too, and a new thread may have been started meanwhile.
+    // An exit follows an error, and a new thread may have been started between the two events.
     if (worker !== this.#worker) return;
     this.#worker = undefined;
     for (const { reject } of this.#waiters.splice(0)) reject(threadEnded(cause));

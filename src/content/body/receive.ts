@@ -203,7 +203,7 @@ class BodySink {
   /** Whether the buffers are aligned. */
   #isAligned = false;
   #filled = 0;
-  /** The buffers that are not done, in the order of their bytes. */
+  /** The buffers that are being written, in the order of their bytes. */
   readonly #busy: BusyBuffer[] = [];
   /** Number of large buffers that the body has taken; 0 while it is in a small buffer of its
    *  own. */
@@ -318,8 +318,8 @@ class BodySink {
     return buffer;
   }
 
-  /** If the first buffer is aligned, so are the others. Undefined if no more are unused: the body
-   *  then continues with those that it has. */
+  /** Returns an unused buffer. If the first buffer of the body is aligned, the new one is.
+   *  Undefined if none is unused: the body then continues with the buffers that it has. */
   #newBuffer(): Buffer | undefined {
     if (this.#buffers === buffersMax) return undefined;
     const isExtra = this.#buffers >= ownBuffersMax;
@@ -331,7 +331,7 @@ class BodySink {
     return buffer;
   }
 
-  /** The buffer that is free first. */
+  /** Waits for the buffer that will be free first. */
   async #oldestBuffer(): Promise<Buffer> {
     const [oldest] = this.#busy;
     if (oldest === undefined) throw new Error("a body has no buffer");

@@ -112,8 +112,8 @@ async function renameIfExists(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Flushes the entries of a folder. Without this, a loss of power may undo the creation or removal
- *  of a file that the store has recorded. */
+/** Flushes the entries of a folder. Otherwise a loss of power may undo the creation or removal of a
+ *  file, although the store has a record of it. */
 async function syncFolder(folder: string): Promise<void> {
   if (!canSyncFolders()) return;
   const handle = await openFolder(folder, "r");

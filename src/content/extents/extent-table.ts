@@ -38,7 +38,7 @@ export async function listExtents(
     .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
 }
 
-/** The records of extents and their live bytes, by id. */
+/** The records of extents, with the live bytes of each, by id. */
 export async function readExtents(view: View, bounds: Bounds) {
   const records = new Map<bigint, ExtentRecord>();
   const live = new Map<bigint, bigint>();

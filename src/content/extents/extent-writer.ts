@@ -10,9 +10,9 @@ import { extentCodec, extentKey } from "../tables.ts";
  *  moves. Each process has one `ExtentWriter`, made by `content/open-content.ts`, and writes only
  *  extents of its own, so that processes on one store need not coordinate. */
 
-/** Groups the flushes of one extent: one runs at a time, and calls made meanwhile share the next
- *  one. After a failed flush the kernel may have dropped the unwritten pages and cleared the error,
- *  so all later flushes of the extent fail as well. */
+/** Groups the flushes of one extent: one flush runs at a time, and all calls during it share the
+ *  next one. After a failed flush the kernel may have dropped the unwritten pages and cleared the
+ *  error, so all later flushes of the extent fail as well. */
 export class Syncer {
   readonly #flush: () => Promise<void>;
   #running: Promise<void> | undefined;
@@ -90,8 +90,8 @@ export interface Region {
   readonly length: number;
 }
 
-/** `aligned` extents get large bodies, each from a whole block on, so that they are written past
- *  the system's cache (`disk-files.ts`); `packed` ones get all others, without gaps. */
+/** `aligned` extents get large bodies, each from a whole block on, so that the writes bypass the
+ *  system's cache (`disk-files.ts`). `packed` extents get all smaller bodies, without gaps. */
 type ExtentKind = "packed" | "aligned";
 
 /** An extent that this process appends to, or has filled but not yet sealed. */
@@ -110,7 +110,7 @@ interface ExtentWriterOptions {
   readonly store: Store;
   readonly files: ExtentFiles;
   readonly ids: IdAllocator;
-  /** Id of this process in the records of its extents. */
+  /** Id of this process, which the records of its extents contain. */
   readonly writer: string;
   readonly extentBytes: number;
 }
@@ -120,7 +120,7 @@ const internal = { mayUseReserve: true };
 const noop = (): void => undefined;
 
 /** Appends to large files that many contents share, because a file for each body would cost several
- *  flushes. A full extent is sealed: its length is recorded, nothing is appended any more, and
+ *  flushes. A full extent is sealed: its length is stored, nothing is appended any more, and
  *  compaction may reclaim it. */
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
@@ -337,7 +337,7 @@ export class ExtentWriter {
 
   async #sealOne({ id, file, regions }: OpenExtent): Promise<void> {
     const { store, writer, files } = this.#options;
-    // An extent of spare space is longer than its content.
+    // The file of an extent in spare space is longer than its content, and is cut.
     if (files.spare !== undefined) file.shorten?.(regions.tail);
     const sealed = extentCodec.encode({ writer, sealedBytes: regions.tail });
     await store.transact(async (tx) => tx.put(extentKey(id), sealed), internal);

@@ -29,9 +29,9 @@ export class IdAllocator {
     return new IdAllocator(store, await takeBlock(store));
   }
 
-  /** Detects that the store has lost commits, as after a failover to a standby that was behind.
-   *  Such a store allocates the same blocks of ids again, and state that this process has cached is
-   *  wrong. Must be called every few seconds: once other processes have reserved the lost blocks
+  /** Detects that the store has lost commits, as after a failover to a standby that was behind. The
+   *  store then allocates the same blocks of ids again, and state that this process has cached is
+   *  wrong. Must be called every few seconds: when other processes have reserved the lost blocks
    *  again, the loss can no longer be detected. */
   async check(view: View): Promise<void> {
     const stored = await view.get(identityKey());

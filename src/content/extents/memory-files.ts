@@ -4,7 +4,8 @@ import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-file
 
 const pageBytes = 64 * 1024;
 const extentBytesMax = 16 * 1024 * 1024;
-/** Only whole extents are freed, so a small budget is divided into small extents. */
+/** A memory budget is divided into at least this many extents, because only whole extents can be
+ *  freed. */
 const extentsPerBudget = 16;
 
 /** Extents of pages that are allocated on demand, with at most `bytesMax` in total. */

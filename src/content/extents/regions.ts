@@ -9,8 +9,8 @@ export interface ExtentRange {
   readonly length: number;
 }
 
-/** At most this many freed ranges are kept for reuse, those with the lowest offsets. The space of
- *  the others is lost until compaction. */
+/** Limit of the freed ranges that are kept for reuse; the ranges with the lowest offsets are kept.
+ *  The space of other freed ranges is lost until compaction. */
 const holesMax = 64;
 
 /** The space of an extent as the writer sees it; encrypted extents divide it in their own way. */

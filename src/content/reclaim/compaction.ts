@@ -184,8 +184,8 @@ async function moveOwner(
   { owner, extent, copied }: { owner: Owner; extent: bigint; copied: CopyResult },
 ): Promise<void> {
   const indexKey = indexKeyOf(owner);
-  // A leaf that was replaced meanwhile still exists for readers, but has no entry in the owner
-  // index.
+  // The leaf was replaced since it was read. Readers may still use it, but it has no entry in the
+  // owner index.
   if ((await tx.get(indexKey(extent))) === undefined) return;
   const owned = await slicesOfOwner(parts, tx, owner);
   if (owned === undefined) return;

@@ -46,7 +46,7 @@ export function sharedHorizons(processes: Processes): HorizonRegistry {
 /** Content cannot be opened in a view that is older than this. Views usually exist for
  *  milliseconds. */
 const viewAgeMax: Ticks = 5n * ticksPerSecond;
-/** How many times per `viewAgeMax` the newest sequence is recorded. */
+/** How many times per `viewAgeMax` the newest sequence is noted. */
 const readingsMax = 16n;
 
 /** The pinned states of this process. The horizon never passes the oldest pin and lags the newest

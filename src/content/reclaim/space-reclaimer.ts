@@ -35,7 +35,7 @@ import type { ContentOptions } from "../open-content.ts";
  *  removes files without a record. `ContentStore.reclaim` runs a bounded round of it in the
  *  background; of several processes on one store only the leader does so. */
 
-/** Garbage entries that one round reads. */
+/** Limit of the garbage entries that one round reads. */
 const entriesPerRoundMax = 4096;
 /** Content nodes that one transaction deletes, however large the tree is. */
 const nodesPerTransactionMax = 512;
@@ -221,8 +221,8 @@ const extentsPerRoundMax = 256;
 /** Every run of a process leaves at least one extent, even if it is small. If there are more small
  *  ones than this, they are compacted. */
 const smallExtentsMax = 16;
-/** Sparse extents that are observed at a time. Further ones are compacted at once: if others were
- *  forgotten instead, no observation would end in a store with many sparse extents. */
+/** Limit of the sparse extents that are observed at a time. Further ones are compacted at once: if
+ *  they replaced observed ones, no observation would end in a store with many sparse extents. */
 const observationsMax = 1024;
 
 /** Live bytes of a sparse extent when its observation began; `settled` at its end. */
@@ -237,7 +237,7 @@ interface ReclaimerParts
   readonly extentBytes: number;
 }
 
-/** A page of extents as they were before the abandoned ones were sealed. */
+/** A page of extent records as they were before abandoned extents were sealed. */
 interface SealedPage {
   readonly states: readonly ExtentState[];
   readonly isAnySealed: boolean;
@@ -376,7 +376,8 @@ export class SpaceReclaimer {
     return sealedBytes !== undefined && sealedBytes < this.#parts.extentBytes / 64;
   }
 
-  /** Compacts one extent. An unreadable extent must not block the others. */
+  /** Compacts one extent. Logs a failure, because an unreadable extent must not block the
+   *  compaction of other extents. */
   async #compact(extent: bigint): Promise<boolean> {
     if (this.#notCompactable.has(extent)) return false;
     try {

@@ -21,11 +21,11 @@ interface BucketOptions extends BucketLocation {
   /** Called when the credentials were rejected, for example after a session expired. */
   readonly renewCredentials?: (() => Promise<Credentials>) | undefined;
   readonly clock: Clock;
-  /** Replaces the network by a simulated service. */
+  /** Sends requests in a simulated network. Undefined: the network of this machine. */
   readonly transport?: Transport | undefined;
 }
 
-/** A signed request as it is sent. */
+/** A request as it is sent, with the signature. */
 interface SentRequest {
   readonly method: BucketRequest["method"];
   readonly url: string;
@@ -60,7 +60,7 @@ const idleMillisecondsMax = 10_000;
 const pingMilliseconds = 3_000;
 /** Tries per request, with pauses from `pauseMillisecondsFirst` to `pauseMillisecondsMax`. */
 const triesMax = 10;
-/** Time limit for all tries of a request. */
+/** Time limit of a request, including all its tries. */
 const sendTicksMax: Ticks = 20n * ticksPerSecond;
 const pauseMillisecondsFirst = 50;
 const pauseMillisecondsMax = 1_000;
@@ -217,12 +217,12 @@ export function amzDateOf(ticks: Ticks): string {
 /** A bucket and a prefix, parsed from `s3://bucket/prefix?endpoint=…&region=…`. */
 interface BucketLocation {
   readonly bucket: string;
-  /** Empty, or ends in a slash. */
+  /** Prefix of the names of all objects. Empty, or ends in a slash. */
   readonly prefix: string;
   /** `http://host:port` or `https://host`, without a path. */
   readonly endpoint: string;
   readonly region: string;
-  /** Size of the cache of recently read blocks. */
+  /** Limit of the bytes of recently read blocks in memory. */
   readonly cacheBytesMax: number;
 }
 

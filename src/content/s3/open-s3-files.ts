@@ -27,7 +27,7 @@ const readAheadBytes = 2 * 1024 * 1024;
  *  ahead. */
 const endsMax = 16;
 
-/** Where the parts of all extents are stored, and their reader. */
+/** Finds and reads the parts of all extents. */
 interface ExtentLocator {
   readonly bucket: Bucket;
   readonly prefix: string;
@@ -39,7 +39,7 @@ interface ExtentLocator {
 class ExtentParts {
   readonly #locator: ExtentLocator;
   readonly #extent: bigint;
-  /** Ordered by offset. */
+  /** The parts of the extent, ordered by offset. */
   #parts: Part[] = [];
   /** End offsets of recent long reads: a read that continues at one of them is sequential, so the
    *  following blocks are read ahead. */
@@ -55,7 +55,7 @@ class ExtentParts {
     if (this.#parts[index - 1]?.offset !== part.offset) this.#parts.splice(index, 0, part);
   }
 
-  /** Fills all of `bytes`. */
+  /** Fills `bytes` completely from this position on. */
   async read(bytes: Uint8Array, position: number, span?: Span): Promise<void> {
     const parts = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
     const end = position + bytes.length;
@@ -232,17 +232,19 @@ interface UploadBuffer {
   readonly offset: number;
   readonly chunks: Uint8Array[];
   length: number;
-  /** The traced requests whose bytes they are; undefined if there is none. */
+  /** The spans of the traced requests that wrote the bytes of the buffer. Undefined if none is
+   *  traced. */
   spans?: Set<Span> | undefined;
 }
 
-/** Collects the bytes written to an extent into parts. A full part is uploaded at once, the others
- *  at the next flush. Adjacent ones are merged, so that many small bodies become one object. */
+/** Collects the bytes written to an extent into parts. A full part is uploaded at once, all other
+ *  parts at the next flush. Adjacent parts are merged, so that many small bodies become one
+ *  object. */
 class PartUploads {
   readonly #bucket: Bucket;
   readonly #extent: bigint;
   readonly #known: ExtentParts;
-  /** By their end offset, at which the next bytes are appended. */
+  /** The buffers by end offset, because the next bytes are appended there. */
   readonly #buffers = new Map<number, UploadBuffer>();
   readonly #running = new Set<Promise<void>>();
   #uploads = 0;
@@ -261,13 +263,14 @@ class PartUploads {
       if (span !== undefined) (buffer.spans ??= new Set()).add(span);
       this.#buffers.delete(at);
       const count = Math.min(bytes.length - from, partBytesMax - buffer.length);
-      // A copy: the caller reuses its buffer.
+      // Copies the bytes, because the caller reuses its buffer.
       buffer.chunks.push(new Uint8Array(bytes.subarray(from, from + count)));
       buffer.length += count;
       from += count;
       if (buffer.length < partBytesMax) this.#buffers.set(at + count, buffer);
       else {
-        // Not awaited: the next part is filled meanwhile, and `flush` throws the error.
+        // The upload is not awaited, so that the next part is filled during it. `flush` throws its
+        // error.
         void this.#upload(buffer).catch(() => undefined);
         await this.#waitForSlot();
       }

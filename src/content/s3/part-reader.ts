@@ -22,7 +22,7 @@ interface BlockRange {
   readonly last: number;
 }
 
-/** Reads ranges of parts by whole blocks and verifies their checksums. */
+/** Reads ranges of parts in whole blocks, and verifies the checksum of each block. */
 export class PartReader {
   readonly #bucket: Bucket;
   readonly #cache: BlockCache;
@@ -56,7 +56,7 @@ export class PartReader {
     const first = Math.floor(from / blockBytes);
     const last = Math.floor((from + length - 1) / blockBytes);
     const key = partKey(extent, part);
-    // The read that uses the block gets the error.
+    // The read that uses a block gets the error of this read-ahead.
     for (const block of this.#blocks(key, part, { first, last })) block.catch(() => undefined);
   }
 

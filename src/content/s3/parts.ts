@@ -40,7 +40,7 @@ export async function listExtentFolders(
   return [...names].map(([, name = ""]) => BigInt(`0x${name}`)).filter((each) => each > after);
 }
 
-/** The XML of one page of the bucket's listing. */
+/** Requests the XML of one page of the bucket's listing. */
 async function listPage(
   bucket: Bucket,
   selection: Readonly<Record<string, string>>,

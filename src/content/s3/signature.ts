@@ -11,7 +11,7 @@ export interface Credentials {
 interface UnsignedRequest {
   readonly method: string;
   readonly host: string;
-  /** With percent-encoded segments. */
+  /** The path, with percent-encoded segments. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;

@@ -40,15 +40,15 @@ import { ownerDigest, recordOwnerKey } from "../tables.ts";
 
 /** Applies the plan of a decision (`content/content-ref.ts`) to the content of a record, inside the
  *  transaction that writes the record: `ContentStore.applyPlan`. Small content becomes part of the
- *  record; large content a tree of content nodes, of which an edit replaces only the changed path,
- *  so that snapshots keep the others. */
+ *  record. Large content becomes a tree of content nodes; an edit replaces only the changed path of
+ *  it, because snapshots share the other nodes. */
 
 /** Content with more slices than this, or with longer encoded slices, is stored as a tree: each
  *  write of a record writes all slices in it. */
 const slicesInRecordMax = 32;
 const slicesInRecordBytesMax = 6144;
 
-/** Content while edits are applied to it. */
+/** Content between two edits. */
 type Draft =
   | { readonly kind: "slices"; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly root: bigint };
@@ -173,7 +173,7 @@ async function resolvePlan(
   return toRef(references, draft, length);
 }
 
-/** The length of content that ends with its last slice. */
+/** The length of content, which is the end of its last slice. */
 function lengthOf(slices: readonly Slice[]): number {
   const last = slices.at(-1);
   return last === undefined ? 0 : endOf(last);

@@ -19,7 +19,7 @@ interface CopiedRange extends ExtentRange {
   readonly to: Region;
 }
 
-/** The copied ranges of an extent and their new locations. */
+/** Maps the copied ranges of an extent to their new locations. */
 export interface CopyResult {
   readonly ranges: readonly CopiedRange[];
   readonly regions: readonly Region[];

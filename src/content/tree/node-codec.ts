@@ -74,7 +74,8 @@ class ByteWriter {
  * Inner node: per child the difference of its offset and its id.
  */
 const nodeVersion = 1;
-/** Leaves with slices of encryption scopes: releases before them refuse such a node. */
+/** Version of leaves with slices of encryption scopes. Earlier releases refuse a node of this
+ *  version, which they could not decrypt. */
 const scopedVersion = 2;
 const kindLeaf = 0;
 const kindInner = 1;

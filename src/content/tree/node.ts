@@ -5,8 +5,8 @@ import { overlapping, type Span } from "./slices.ts";
 import { nodeKey } from "../tables.ts";
 import type { Key, Value } from "../../store/store.ts";
 
-/** Content nodes: how large contents are stored as trees in the key space, and how such a tree is
- *  read. `apply-plan.ts` changes trees, `content/reader.ts` and listings of blocks and pages walk
+/** Content nodes: how large contents are stored as trees in the key space, and how a tree is read.
+ *  `apply-plan.ts` changes trees. `content/reader.ts` and the listings of blocks and pages read
  *  them. */
 
 /** A node of the tree that maps the offsets of a large content to slices. Nodes are immutable,
@@ -25,7 +25,7 @@ export interface Child {
 /** Length of an encoded node. Below half a page of the engine, so that a node needs no overflow
  *  page. */
 export const nodeBytesMax = 3600;
-/** A changed node of less than this size is merged with its neighbour. */
+/** A changed node that is smaller than this is merged with a neighbour. */
 export const nodeBytesMin = nodeBytesMax / 4;
 
 /** Approximate encoded length of a child: 8 bytes of id, the rest for the difference of its

@@ -126,7 +126,8 @@ function nameOf<K, R>(table: Table<K, R>, { key }: Scanned<R>): string {
 const depthMax = 256;
 
 /** Limit of this server for the open files that `openBelow` returns. A rename stores a changed lock
- *  state for each of them in one transaction. */
+ *  state for each of them in one transaction. Further open files may be missing: a rename fails
+ *  because of one open file, or breaks the caching of these files and is decided again. */
 const openBelowMax = 1000;
 
 /** A file or directory with at least one handle, and its lock state. */

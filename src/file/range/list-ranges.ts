@@ -211,6 +211,7 @@ export const listRanges = fileOperation({
     const page = { length, input, isPaged: version >= pagesSince };
     if (previous === undefined) return reply(rangesIn(held, span), page);
     const changed = sectorsOf(subtract(now, sameBytes(present, previous.slices)), length);
+    // Ranges that were written and cleared since the snapshot have no slice in either state.
     const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > previous.since);
     const lost = [...intervalsOf(previous.slices), ...noted];
     const wider = previous.span.length > span.length ? previous.span : span;

@@ -77,15 +77,15 @@ export function popReceiptOf({
 }
 
 interface AddressedMessage {
-  /** Undefined if the queue has no such message. */
+  /** Undefined if the queue has no message with this id. */
   readonly target: MessageRecord | undefined;
   readonly address: Pick<QueueAddress, "message">;
 }
 
-/** Returns the message if `receipt` is its latest one, also after its visibility timeout has
- *  passed. Order of the faults, as recorded from the service: a receipt that is not Base64 is 400;
- *  an id that is no GUID is 404; a receipt of another length is 400 whether the message exists or
- *  not; then the message must exist. */
+/** Returns the message if `receipt` is its latest pop receipt, also after its visibility timeout
+ *  has passed. Order of the faults, as recorded from Azure: a receipt that is not Base64 is 400; an
+ *  id that is no GUID is 404; a receipt of another length is 400 whether the message exists or not;
+ *  then the message must exist. */
 export function checkPopReceipt(
   { target, address }: AddressedMessage,
   receipt: string,

@@ -6,7 +6,7 @@ import { popReceiptOf } from "./message-id.ts";
 
 /** The XML of Put, Get and Peek Messages. */
 
-/** A message and its id, which is part of the key and not of the record. */
+/** A message with its id, which is a part of the key, not of the record. */
 export interface IdentifiedMessage {
   readonly id: string;
   readonly message: MessageRecord;
@@ -56,7 +56,8 @@ export function renderGetResponse(messages: readonly IdentifiedMessage[]) {
   return listOf(messages, [identityElements, receiptElements, contentElements]);
 }
 
-/** Without pop receipts: a peeked message can be neither deleted nor updated. */
+/** The response of Peek Messages. It has no pop receipts, so that a peeked message can be neither
+ *  deleted nor updated. */
 export function renderPeekResponse(messages: readonly IdentifiedMessage[]) {
   return listOf(messages, [identityElements, contentElements]);
 }

@@ -33,7 +33,7 @@ const weekSeconds = 7 * daySeconds;
 const oldVisibilitySecondsMax = 7200;
 const int32Max = 2_147_483_647;
 
-/** Limit of the service for `numofmessages`. */
+/** Azure's limit of `numofmessages`. */
 const messagesPerGetMax = 32;
 /** Visibility timeout of messages that Get Messages returns if the request has none. */
 const defaultVisibilitySeconds = 30;
@@ -129,7 +129,7 @@ function parseTimeToLive(reader: ParamReader): Result<number> {
   return life.ok ? ok(life.value ?? weekSeconds) : life;
 }
 
-/** Limit of a message text, in bytes of UTF-8. */
+/** Azure's limit of a message text, in bytes of UTF-8. */
 const messageBytesMax = 64 * 1024;
 /** Upper bound of the growth of a text by XML escapes. */
 const escapeFactorMax = 8;
@@ -293,8 +293,8 @@ export const deleteMessage = operation({
   route: { method: "DELETE", resource: "message" },
   params: { popReceipt },
   permission: { letters: "p", resourceType: "o" },
-  // Not `must-exist`, which would report a missing message first: a malformed pop receipt takes
-  // precedence (`checkPopReceipt`).
+  // `must-exist` would report a missing message first, but a malformed pop receipt takes precedence
+  // (`checkPopReceipt`).
   target: "optional",
   effect: "writes",
   isDeletion: true,

@@ -20,7 +20,7 @@ import { add, periodJob, put, remove, type Effect } from "../../operation/effect
 
 /** The first visible messages of a queue. */
 interface QueueHead {
-  /** In order of their next-visible time. */
+  /** The messages, in the order of their next-visible times. */
   readonly visible: readonly IdentifiedMessage[];
   /** Expired messages that the scan skipped. Get Messages removes them. */
   readonly expired: readonly VisibilityEntry[];
@@ -135,7 +135,7 @@ interface MessageUpdate {
   readonly to: MessageRecord;
 }
 
-/** Moves the message to its new position in the visibility index. */
+/** Moves a message to another position in the visibility index. */
 export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect[] {
   return [
     remove(visibilityIndex, { queue, visibleAt: from.visibleAt, id }),

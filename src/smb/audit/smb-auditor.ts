@@ -20,7 +20,7 @@ import { decodeIoctl } from "../wire/io.ts";
  *  `server/audit-log.ts` writes them to the log. */
 interface SmbAudit {
   readonly operation: string;
-  /** `/account/share/path`, as far as they are known. */
+  /** `/account/share/path`, or the part of it that is known. */
   readonly resource: string;
   /** Name of the NTSTATUS, for example `STATUS_ACCESS_DENIED`. */
   readonly status: string;
@@ -98,7 +98,7 @@ class HandleCounts {
     if (!countedCommands.has(command)) return;
     const { status } = response;
     if (status !== Status.success) {
-      // Not a rejection: clients read until they get this status.
+      // Not an error: clients read until they get this status.
       if (status === Status.endOfFile) return;
       const key = `${commandNameOf(command)} ${statusName(status)}`;
       this.#rejected.set(key, (this.#rejected.get(key) ?? 0) + 1);

@@ -10,7 +10,7 @@ import type { SessionKeys } from "./key-derivation.ts";
 export interface Encryptor {
   /** Returns the transform header and the encrypted frame. */
   encrypt(parts: readonly Buffer[]): Buffer[];
-  /** Undefined if authentication of the frame fails. */
+  /** Decrypts a frame. Undefined if the authentication of the frame fails. */
   decrypt(transform: Buffer): Buffer | undefined;
 }
 
@@ -36,7 +36,7 @@ const cipherNames: Readonly<Record<number, string>> = {
   [Cipher.aes256Gcm]: "aes-256-gcm",
 };
 
-/** The encryptor of a session for its negotiated cipher. */
+/** The encryptor of a session, for the cipher that the session has negotiated. */
 export function encryptorOf({ sessionId, cipher, keys }: EncryptorOptions): Encryptor {
   // The types of Node.js distinguish GCM and CCM; used as here, both have the same functions.
   const name = cipherNames[cipher] as CipherGCMTypes;

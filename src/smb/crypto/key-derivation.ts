@@ -5,9 +5,9 @@ import { Cipher, Dialect } from "../wire/protocol.ts";
  *  after a login. */
 export interface SessionKeys {
   readonly signing: Buffer;
-  /** Server to client. */
+  /** Key of messages from the server to the client. */
   readonly outgoing: Buffer;
-  /** Client to server. */
+  /** Key of messages from the client to the server. */
   readonly incoming: Buffer;
 }
 

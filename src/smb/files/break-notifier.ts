@@ -56,7 +56,7 @@ interface GrantHolder {
 }
 
 /** Limit of the break notifications of one file in one iteration of the event loop, so that other
- *  requests run meanwhile. */
+ *  requests run between iterations. */
 const notificationsPerIterationMax = 256;
 
 /** Pause before locks that could not be read are read again. */
@@ -144,8 +144,8 @@ export class BreakNotifier {
     return holder?.lastBreakAt;
   }
 
-  /** Called after the acknowledgement was stored or rejected. If the client was notified of a later
-   *  break meanwhile, that one stays unacknowledged. */
+  /** Called after the acknowledgement was stored or rejected. If the client was notified of another
+   *  break since it sent the acknowledgement, the other break stays unacknowledged. */
   finishAcknowledgement(
     handle: FileHandle,
     acknowledgedBreak: Ticks | undefined,
@@ -195,12 +195,13 @@ export class BreakNotifier {
         while (file.changedAgain) {
           file.changedAgain = false;
           const state = await lockStateOf(runtime, reference);
-          // Not all holders were notified: read the record again, so that the next ones are
-          // notified of the latest state.
+          // Some holders were not notified: reads the record again, so that they are notified of
+          // the latest state.
           if (!this.#notifyHolders(file, state)) file.changedAgain = true;
         }
       } finally {
-        // Without an `await` after the condition of the loop: a change between them would be lost.
+        // No `await` may be between the condition of the loop and this line: a change in between
+        // would be lost.
         file.isChecking = false;
       }
     };

@@ -81,7 +81,8 @@ class RemoteChanges {
     subscription.isWanted = false;
     this.#enqueue(subscription, async () => {
       subscription.unwatch();
-      // Otherwise other processes would store notices that no process reads.
+      // Ends the watch also in the store; otherwise other processes would store notices that no
+      // process reads.
       const isUnwanted = (): boolean => !subscription.isWanted;
       await this.#insist(isUnwanted, () => unwatchShare(runtime, share, this.#server.owner));
     });
@@ -105,7 +106,7 @@ class RemoteChanges {
     const { runtime } = this.#server.world;
     const run = async (): Promise<void> => {
       try {
-        // Each call returns the oldest notices and deletes them.
+        // Reads until no notice is left: each call returns the oldest notices and deletes them.
         while (subscription.hasMore) {
           subscription.hasMore = false;
           const isWanted = (): boolean => subscription.isWanted;
@@ -174,7 +175,7 @@ export interface FileChange {
   readonly filter: number;
 }
 
-/** The watches of one share, and the changes not yet reported to them. */
+/** The watches of one share, and the changes that were not reported to them yet. */
 interface WatchedShare {
   readonly watches: Set<DirectoryWatch>;
   /** Changes that are not reported yet: one element per commit, oldest first. */

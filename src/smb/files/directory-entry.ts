@@ -17,7 +17,7 @@ interface EntryClass {
   readonly namesOnly?: true;
   /** Writes the fields between the length of the name and the name. */
   readonly tail: Tail;
-  /** Length of the entry without its name; also the offset of the name. */
+  /** Length of the entry without the file name, which follows at this offset. */
   readonly fixedBytes: number;
 }
 

@@ -83,7 +83,8 @@ export async function reconnect(
   const counters = { channelSequence, pendingRequests: 0, pendingOlderRequests: 0 };
   const handle: FileHandle = { ...kept, id, session, connection, tree, ...counters };
   if (!session.isValid) {
-    // The session ended meanwhile. The handle is kept, so that the client may reconnect again.
+    // The session has ended since the reconnect began. The handle is kept, so that the client may
+    // reconnect again.
     if (!server.durableHandles.keep(kept)) server.closeInBackground([kept]);
     return Status.userSessionDeleted;
   }

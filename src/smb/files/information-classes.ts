@@ -23,14 +23,15 @@ interface FileClass {
   readonly fixedBytes: number;
   /** Access rights of which the handle must have one; 0 if it needs none. */
   readonly needs: number;
-  /** Encodes the structure; undefined if the file has no such information. */
+  /** Encodes the structure. Undefined if the file has no information of this class. */
   readonly encode: (info: FileInfo, handle: FileHandle) => Buffer | undefined;
 }
 
 const modeBits = 0x103e;
 
-/** The information classes of files, by number. 6: FileInternal, 7: FileEa, 8: FileAccess, 14:
- *  FilePosition, 17: FileAlignment; the others are named by their encoder. */
+/** The information classes of files, by number in [MS-FSCC]. The name of the encoder is the name of
+ *  the class, except for 6: FileInternal, 7: FileEa, 8: FileAccess, 14: FilePosition, 17:
+ *  FileAlignment. */
 export const fileClasses: Readonly<Record<number, FileClass>> = {
   4: { fixedBytes: 40, needs: Right.readAttributes, encode: basic },
   5: { fixedBytes: 24, needs: 0, encode: standard },
@@ -80,7 +81,7 @@ function mode(_: FileInfo, { options }: FileHandle): Buffer {
   return new Writer(4).u32(options & modeBits).finish();
 }
 
-/** The path from the root of the share, with names as they are stored. */
+/** The path from the root of the share, with the stored spelling of names. */
 function pathText({ path }: FileInfo): string {
   return path.join("\\");
 }
@@ -140,8 +141,7 @@ function normalizedName(info: FileInfo): Buffer {
 
 const shortForm = /^[^.\s+,;=[\]]{1,8}(?:\.[^.\s+,;=[\]]{1,3})?$/;
 
-/** The 8.3 name of a file. Only a name that already has this form has one; no others are
- *  generated. */
+/** The 8.3 name of a file, if its name already has that form. The server generates no 8.3 names. */
 function shortName({ path }: FileInfo): Buffer | undefined {
   const name = path.at(-1) ?? "";
   if (!shortForm.test(name)) return undefined;
@@ -255,8 +255,8 @@ const volumeFlags = 0x2 | 0x4 | 0x8;
 /** SSINFO_FLAGS_ALIGNED_DEVICE and SSINFO_FLAGS_PARTITION_ALIGNED_ON_DEVICE. */
 const alignedFlags = 0x3;
 
-/** The information classes of file systems, by number. 4: FileFsDevice, 6: FileFsControl, 8:
- *  FileFsObjectId; the others are named by their encoder. */
+/** The information classes of file systems, by number in [MS-FSCC]. The name of the encoder is the
+ *  name of the class, except for 4: FileFsDevice, 6: FileFsControl, 8: FileFsObjectId. */
 export const volumeClasses: Readonly<Record<number, VolumeClass>> = {
   1: { fixedBytes: 24, encode: volumeName },
   3: { fixedBytes: 24, encode: volumeSize },

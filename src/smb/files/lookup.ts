@@ -8,8 +8,9 @@ import type { TreeRequest } from "../request.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 
-/** Finds what a request names: the path of a CREATE or rename, or an open handle. This is a path
- *  relative to the share. */
+/** Finds what a request names: the path of a CREATE or rename, or an open handle. */
+
+/** A path relative to the share. */
 export interface ParsedPath {
   readonly components: readonly string[];
   /** Whether the path ends with a backslash, so that it can only name a directory. */
@@ -75,7 +76,7 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | NtStat
   return countRequest(request, handle) ? handle : Status.fileNotAvailable;
 }
 
-/** As `findHandle`, for commands that are not allowed on pipes. */
+/** Like `findHandle`, for commands that are not allowed on pipes. */
 export function findFile(request: TreeRequest, named: FileId): FileHandle | NtStatus {
   const found = findHandle(request, named);
   return typeof found === "number" || found.kind === "file" ? found : Status.invalidDeviceRequest;

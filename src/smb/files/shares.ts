@@ -52,8 +52,8 @@ export function listSnapshots(
   });
 }
 
-/** A share enumeration stops after this many shares of the account, NFS shares included. Clients
- *  can still connect to the others. */
+/** Limit of the shares that an enumeration examines per account, including NFS shares, which it
+ *  omits. Clients can connect to shares beyond the limit, too. */
 const sharesMax = 10_000;
 
 /** The share of a tree connect; undefined if it does not exist or is an NFS share, which SMB does

@@ -187,7 +187,7 @@ interface CreatedOpen extends Omit<OpenParameters, "id"> {
   readonly durable: DurableRequest | undefined;
 }
 
-/** Adds the handle to its session, and builds the response. */
+/** Adds the handle to the session, and builds the response. */
 function registerOpen(
   request: TreeRequest,
   decoded: CreateRequest,
@@ -305,9 +305,9 @@ function checkReplay(
   return handle.session === session ? undefined : Status.duplicateObjectId;
 }
 
-/** The caching in the response to a replay. An SMB lease is reported in its current state. Of an
- *  oplock the level requested now is reported, but at most the one that is still granted: a level
- *  that was broken meanwhile would let the client cache data that other clients change. */
+/** The caching in the response to a replay. An SMB lease is reported in its current state. An
+ *  oplock is reported with the requested level, but at most the one that is still granted: with a
+ *  level that was broken since, the client would cache data that other clients change. */
 function replayedCache(
   decoded: CreateRequest,
   { cache }: FileHandle,

@@ -65,8 +65,8 @@ const internetFamily = 2;
 const internet6Family = 0x17;
 const mappedPrefix = "::ffff:";
 
-/** FSCTL_QUERY_NETWORK_INTERFACE_INFO ([MS-SMB2] 2.2.32.5): lists only the address that the client
- *  is connected to, because the server may not listen on others. */
+/** FSCTL_QUERY_NETWORK_INTERFACE_INFO ([MS-SMB2] 2.2.32.5). Lists only the address to which the
+ *  client is connected, because the server may not listen on further addresses. */
 function networkInterfaces(
   { connection: { dialect, localAddress } }: TreeRequest,
   { fileId, outputBytesMax }: IoctlRequest,

@@ -12,7 +12,7 @@ import { Capability } from "../wire/protocol.ts";
 
 /** LOCK needs a handle with one of these rights. */
 const lockingRights = Right.readData | Right.writeData | Right.appendData;
-/** A range may not extend beyond this offset. */
+/** Exclusive limit of the end of a locked range: offsets have 64 bits. */
 const offsetEnd = 1n << 64n;
 const validLockFlags: ReadonlySet<number> = new Set([
   LockFlag.shared,
@@ -42,7 +42,8 @@ export async function lock(request: TreeRequest): Promise<CommandResult> {
   return emptyResponse();
 }
 
-/** LockSequenceNumber, the low bits of the sequence; the others are LockSequenceIndex. */
+/** Mask of LockSequenceNumber, the low bits of the sequence. The bits above it are
+ *  LockSequenceIndex. */
 const numberBits = 0xf;
 const slotsMax = 64;
 
@@ -84,7 +85,7 @@ async function lockAll(
   const locking = { ...requestOn(handle), ranges, waits };
   const outcome = await waitForLocks(request, (runtime) => lockFile(runtime, locking), ranges);
   if (typeof outcome !== "number") return undefined;
-  // The handle or its session was closed while the lock request waited.
+  // True if the handle or its session was closed while the lock request waited.
   const isClosed =
     outcome === Status.fileClosed
       ? request.lifetime.asyncId !== undefined

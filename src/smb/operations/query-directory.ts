@@ -140,7 +140,7 @@ async function list(
       if (buffer.isFull) break;
       const named = { name: node.name, node };
       if (!matches(listing.pattern, node.name) || buffer.add(named)) {
-        // Continue with the next key after this name.
+        // The next call continues with the key after this name.
         listing.from = `${folded}\0`;
       }
     }

@@ -43,7 +43,7 @@ async function readBytes(
   handle: FileHandle,
   { offset, length: wanted, minimum }: ReadRequest,
 ): Promise<CommandResult> {
-  // Inexact from 2^53 on, but such an offset is beyond the end of any file.
+  // The conversion is inexact from 2^53 on, where an offset is beyond the end of any file.
   const from = Number(offset);
   const { runtime } = connection.server.world;
   const outcome = await readFile(runtime, { ...requestOn(handle), from, length: wanted });

@@ -41,7 +41,7 @@ export async function sessionSetup(request: Request): Promise<CommandResult> {
   const isFirst = !channel.isValid;
   if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, message);
   channel.login ??= newLogin(connection);
-  // Another process may have replaced a key.
+  // Rereads the accounts, because another process may have replaced a key.
   await connection.server.world.accounts.refresh?.();
   const step = channel.login.accept(decoded.token);
   if (typeof step === "object" && step.step === "continue") {
@@ -158,7 +158,8 @@ async function beginSession(
   // Waits until the handles of earlier sessions of the account are closed, so that they do not
   // conflict with new opens.
   await connection.server.backgroundWork.awaitAccount(session.account);
-  // The connection, and with it the session, may have ended meanwhile.
+  // The connection, and with it the session, may have ended while the handles of an earlier session
+  // were closed.
   if (session.isValid) connection.server.sessions.set(session.id, session);
 }
 

@@ -111,7 +111,7 @@ export interface PipeHandle {
   readonly id: FileId;
   readonly tree: TreeConnect;
   readonly name: string;
-  /** Reply bytes not read yet. */
+  /** Bytes of a reply that the client has not read yet. */
   pending: Buffer;
   /** Whether a READ ended inside the first fragment of `pending`, of which `fragmentBytesLeft`
    *  bytes remain. */

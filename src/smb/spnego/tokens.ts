@@ -119,7 +119,7 @@ function field(index: number): number {
 interface DerElement {
   readonly tag: number;
   readonly content: Buffer;
-  /** Tag, length and content as sent. */
+  /** Tag, length and content, as the client sent them. */
   readonly encoded: Buffer;
 }
 

@@ -4,7 +4,9 @@ import { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 
 /** What all SMB messages have in common: the 64-byte header ([MS-SMB2] 2.2.1), the StructureSize
- *  that every body begins with, and the FileId. This is the header of a request. */
+ *  that every body begins with, and the FileId. */
+
+/** The header of a request. */
 export interface Header {
   readonly creditCharge: number;
   /** Counts how often the client has lost a channel; from dialect 3.0 on (`countRequest`). */
@@ -120,7 +122,7 @@ export function writeFileId(writer: Writer, { persistent, volatile }: FileId): W
 
 const allOnes = 0xffff_ffff_ffff_ffffn;
 
-/** Whether this is the FileId of requests without a file, such as some IOCTLs. */
+/** Whether this is the FileId of a request without a file; some IOCTLs have it. */
 export function isNoFile({ persistent, volatile }: FileId): boolean {
   return persistent === allOnes && volatile === allOnes;
 }

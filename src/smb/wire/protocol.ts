@@ -85,4 +85,5 @@ export const OplockLevel = {
   lease: 0xff,
 } as const;
 
+/** MessageId of messages that are no response, such as a break notification ([MS-SMB2] 2.2.23). */
 export const notificationMessageId = 0xffff_ffff_ffff_ffffn;

@@ -29,7 +29,8 @@ export const decodeNegotiate = bodyDecoder(36, (reader, message) => {
   if (dialectCount === 0 || dialectCount > dialectsMax) return undefined;
   const dialects = Array.from({ length: dialectCount }, () => reader.u16());
   const fields = { securityMode, capabilities, clientGuid, dialects };
-  // Only clients that support dialect 3.1.1 send contexts.
+  // Negotiate contexts are read only from clients that support dialect 3.1.1, the only one that has
+  // them.
   if (!dialects.includes(Dialect.v311)) return { ...fields, contexts: [] };
   if (contextOffset < reader.position) return undefined;
   const contexts = decodeContexts(message, contextOffset, contextCount);
@@ -158,7 +159,7 @@ export const decodeTreeConnect = bodyDecoder(9, (reader) => {
   const flags = reader.u16();
   const offset = reader.u16();
   const length = reader.u16();
-  // With an extension, offsets count from its end; none is supported.
+  // Rejects messages with an extension, from whose end offsets would count: none is supported.
   if ((flags & extensionPresent) !== 0 || length % 2 !== 0) return undefined;
   return { path: reader.bytesAt(offset, length).toString("utf16le") };
 });

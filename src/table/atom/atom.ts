@@ -139,8 +139,8 @@ function tableEntry(
   });
 }
 
-/** Only the outermost element declares the namespaces and `xml:base`; `names` is empty for an entry
- *  of a feed. */
+/** The attributes of a root element. Only the outermost element declares namespaces and `xml:base`;
+ *  `names` is empty for an entry of a feed. */
 function baseOf(endpoint: string, names: Readonly<Record<string, string>>) {
   return "xmlns" in names ? { "xml:base": `${endpoint}/`, ...names } : names;
 }
@@ -170,7 +170,7 @@ function entry({ path, title, term, endpoint, attributes, updated, properties }:
 function propertyElement([name, type, value]: Property): string {
   const open = type === edm.string ? `d:${name}` : `d:${name} m:type="${edmNames[type]}"`;
   const text = valueText(type, value);
-  // Without the attribute an XML parser may drop leading and trailing white space.
+  // The attribute keeps leading and trailing white space, which an XML parser may drop otherwise.
   const spaced = type === edm.string && /^\s|\s$/.test(text) ? ' xml:space="preserve"' : "";
   return `<${open}${spaced}>${escapeText(text)}</d:${name}>`;
 }

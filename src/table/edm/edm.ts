@@ -102,7 +102,7 @@ export function formatDateTime(ticks: Ticks): string {
 
 /** Limit of the service per entity, without PartitionKey, RowKey and Timestamp. */
 export const propertiesMax = 252;
-/** Limit of the service, in UTF-16 code units. */
+/** Azure's limit of a property name, in UTF-16 code units. */
 const propertyNameUnitsMax = 255;
 /** Limit of the service per property value; a string counts 2 bytes per UTF-16 code unit. */
 const valueBytesMax = 64 * 1024;
@@ -228,7 +228,7 @@ export function parseInt64(text: string): TypedValue | undefined {
   return value < int64Min || value > int64Max ? undefined : { type: edm.int64, value };
 }
 
-/** Normalises -0 to 0, by adding 0. */
+/** Parses a Double. Adding 0 normalises -0 to 0. */
 export function parseDouble(text: string): TypedValue | undefined {
   const special = specialDoubles[text];
   if (special !== undefined) return { type: edm.double, value: special };

@@ -143,7 +143,8 @@ function replaceProperties({ address, newETag, input }: ChangeContext): ChangeRe
   return changeReply(keysOf(address), input, newETag, input.body.properties);
 }
 
-/** Sets the properties of the body and keeps the others. */
+/** Sets the properties in the body of the request, and keeps all further properties of the
+ *  entity. */
 function mergeProperties({
   address,
   target,
@@ -176,7 +177,7 @@ function changeReply(
   return { put, headers: preference === undefined ? plainHeaders : noContentHeaders };
 }
 
-/** The body may repeat the keys of the address but not change them. */
+/** The body may repeat the keys in the address, but not change them. */
 function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   if ((body.partitionKey ?? keys.partitionKey) !== keys.partitionKey) return fail("InvalidInput");
   if ((body.rowKey ?? keys.rowKey) !== keys.rowKey) return fail("InvalidInput");
@@ -248,8 +249,8 @@ export const deleteEntity = operation({
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
 
-/** Always fails, as recorded from the service. The path continues after the table; clients send it
- *  if their endpoint already includes the table. */
+/** Always fails, as recorded from Azure. The path has a further segment after the table; clients
+ *  send it if their endpoint already includes the table. */
 export const rejectDeleteBelowTable = operation({
   name: "Delete Entity",
   ids: [],

@@ -14,7 +14,7 @@ import {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Undefined if the bytes are not valid UTF-8. */
+/** Decodes UTF-8. Undefined if the bytes are invalid. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);

@@ -100,7 +100,8 @@ function compareBoxes(
   const { literal } = right;
   const isKey = left.name === "PartitionKey" || left.name === "RowKey";
   if (!isKey || literal?.type !== edm.string) return allKeys;
-  // Such a literal cannot be encoded as a key; the residual filter compares it.
+  // A longer literal cannot be encoded as a key, so it does not limit the scan; the residual filter
+  // compares it.
   if (literal.value.length > keyUnitsMax) return allKeys;
   const span = spanOf(negated ? opposite[comparison] : comparison, literal.value);
   return left.name === "PartitionKey"

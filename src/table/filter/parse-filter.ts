@@ -17,7 +17,7 @@ export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 
 export type Operand =
   | { readonly kind: "property"; readonly name: string }
-  // `literal` is undefined for `null`.
+  // `literal` is undefined if the filter has `null`.
   | { readonly kind: "literal"; readonly literal: TypedValue | undefined };
 
 /** A parsed `$filter` as a tree: `and`, `or`, `not`, and comparisons of a property with a
@@ -95,7 +95,7 @@ function match(form: RegExp, text: string, at: number): string | undefined {
   return form.exec(text)?.[0];
 }
 
-/** Inside quotes, `''` is one quotation mark. */
+/** Reads a quoted text, in which `''` is one quotation mark. */
 function readQuoted(
   filter: string,
   at: number,

@@ -17,15 +17,14 @@ export interface BytesBody {
   readonly bytes: Uint8Array;
 }
 
-/** A body in pieces (`ReplyBody`). */
 export interface PiecesBody {
   readonly type: string;
   readonly pieces: Iterable<string | Uint8Array>;
 }
 
-/** The text of one entity. */
+/** The reused buffer for the text of one entity. */
 const entityText = once(() => new TextBytes());
-/** The entities of one piece. */
+/** The reused buffer for the entities of one piece. */
 const pieceText = once(() => new TextBytes());
 /** Size from which a piece ends: each of them costs a step of the generator and a copy. */
 const pieceBytesMin = 1024;

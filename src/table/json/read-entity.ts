@@ -75,8 +75,8 @@ function readAnnotations({ names, values, count }: FlatJsonParser): typeof noTyp
   return types ?? noTypes;
 }
 
-/** Undefined for null. Quoted numbers and booleans are accepted if annotated as such (recorded from
- *  Azure). */
+/** Parses the JSON value of a property. Undefined for null. Accepts quoted numbers and booleans if
+ *  an annotation declares their type (recorded from Azure). */
 function parseJsonValue(
   type: EdmType | undefined,
   value: JsonScalar,

@@ -56,9 +56,9 @@ export const nextTable: Param<string | undefined> = {
   },
 };
 
-/** Limit of the service for one page. */
+/** Azure's limit of entities in one page. */
 const pageRowsMax = 1000;
-/** Most properties in `$select`. */
+/** Limit of the properties in `$select`. */
 const selectedMax = 255;
 
 export const filter: Param<Filter | undefined> = {

@@ -171,7 +171,8 @@ function keyRanges({ table, boxes, from, within }: ScanScope): readonly KeyBound
   return merge(ranges.toSorted((one, other) => compareKeys(one.start, other.start)));
 }
 
-/** A SAS may name keys longer than an entity can have; such a range contains nothing. */
+/** Whether a key in a SAS is longer than an entity's key can be. A range with such a bound contains
+ *  nothing. */
 function exceedsKeyLimit(key: string | undefined): boolean {
   return key !== undefined && key.length > keyUnitsMax;
 }
@@ -205,7 +206,7 @@ function highest(table: bigint, partition: Bound, row: Bound | undefined): Uint8
   return row.included ? successor(key) : key;
 }
 
-/** Both bounds of a SAS are inclusive pairs of partition key and row key. */
+/** The range of a SAS, whose bounds are inclusive pairs of partition key and row key. */
 function signedBox(range: EntityRange): Box {
   const bound = (key: string | undefined) =>
     key === undefined ? undefined : { key, included: true };

@@ -13,9 +13,9 @@ import type { TableAddress } from "../path.ts";
 /** Declares entity group transactions, and checks what their parts must have in common.
  *  `http/batch` runs them (`TransactionDialect`). */
 
-/** Limit of the service for the request body. */
+/** Azure's limit of the request body. */
 const transactionBytesMax = 4 * 1024 * 1024;
-/** Limit of the service per transaction. */
+/** Azure's limit of operations per transaction. */
 const operationsMax = 100;
 
 /** Up to 100 writes to one partition in one transaction. Its parts are executed as operations of

@@ -17,7 +17,7 @@ const entityVersion = 2;
 /** Length of version and ETag. */
 export const headBytes = 9;
 
-/** Bits of the first byte of a property that contain its type. */
+/** The bits of the first byte of a property that contain the type. */
 const typeBits = 0x07;
 /** Flag: the text needs no escaping in JSON. */
 const isPlain = 0x40;
@@ -178,7 +178,7 @@ export class EntityRecord {
     return properties;
   }
 
-  /** Undefined if the entity has no such property. */
+  /** Finds a property of an entity. Undefined if it is absent. */
   find(name: string): TypedValue | undefined {
     const encoded = encodedName(name);
     const cursor = reusedCursor();

@@ -184,7 +184,7 @@ interface Settings {
 
 /** Adds the stored accounts that are not configured and the roles. Adds also the identity of a
  *  developer on this machine, who has all roles, but only while every account key is a published
- *  one and every listener is local: it then gives nobody new access. */
+ *  one and every listener is local: no client then gets rights that it lacked. */
 function combine(
   { isLocal }: AccountSources,
   { list, names, identity: configured }: ConfiguredSettings,

@@ -61,3 +61,9 @@ export async function insist(
   }
   throw new Error(`could not be set up: status ${last}`);
 }
+
+/** The `setUp` of workloads whose clients use a share of their own. */
+export function shareSetUp(share: string): Workload["setUp"] {
+  const creation = { service: "file", method: "PUT", path: `/${share}?restype=share` } as const;
+  return ({ wire }) => insist(() => wire.send(creation), 201, 409);
+}

@@ -8,7 +8,7 @@ import {
 } from "../../smb-wire/wire-messages.ts";
 import { SmbConnection, type SmbAnswer } from "../../verify/smb-connection.ts";
 import { headerOf, type Sent } from "../../verify/wire.ts";
-import { insist, isFine, type Setting, type Workload } from "../../verify/workload.ts";
+import { insist, isFine, shareSetUp, type Setting, type Workload } from "../../verify/workload.ts";
 import {
   checkDirectories,
   type DirectoryInput,
@@ -38,12 +38,7 @@ export const smbDirectories: Workload = {
   name,
   service: "file",
   check: checkDirectories,
-  setUp: ({ wire }) =>
-    insist(
-      () => wire.send({ service: "file", method: "PUT", path: `/${share}?restype=share` }),
-      201,
-      409,
-    ),
+  setUp: shareSetUp(share),
   client(setting) {
     const client = new DirectoryClient(setting);
     return () => client.step();

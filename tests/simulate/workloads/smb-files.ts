@@ -11,7 +11,7 @@ import type { Answered, Handle } from "../../smb-wire/wire-client.ts";
 import { acknowledgeOplock, createBody, shareAll } from "../../smb-wire/wire-messages.ts";
 import { SmbConnection, type SmbAnswer } from "../../verify/smb-connection.ts";
 import { headerOf, type Sent } from "../../verify/wire.ts";
-import { insist, isFine, type Setting, type Workload } from "../../verify/workload.ts";
+import { isFine, shareSetUp, type Setting, type Workload } from "../../verify/workload.ts";
 import { checkSmbFiles, kinds, type SmbFileInput, type SmbFileOutput } from "./smb-files-check.ts";
 
 const name = "smb files";
@@ -39,12 +39,7 @@ export const smbFiles: Workload = {
   name,
   service: "file",
   check: checkSmbFiles,
-  setUp: ({ wire }) =>
-    insist(
-      () => wire.send({ service: "file", method: "PUT", path: `/${share}?restype=share` }),
-      201,
-      409,
-    ),
+  setUp: shareSetUp(share),
   client(setting) {
     const client = new SmbFileClient(setting);
     return () => client.step();

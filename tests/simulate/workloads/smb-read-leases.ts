@@ -11,7 +11,7 @@ import { createBody } from "../../smb-wire/wire-messages.ts";
 import { byKey, type Operation } from "../../verify/history.ts";
 import { SmbConnection } from "../../verify/smb-connection.ts";
 import { headerOf, type Sent } from "../../verify/wire.ts";
-import { insist, isFine, type Setting, type Workload } from "../../verify/workload.ts";
+import { isFine, shareSetUp, type Setting, type Workload } from "../../verify/workload.ts";
 
 type SharedInput =
   /** Over REST. */
@@ -65,12 +65,7 @@ export const smbReadLeases: Workload = {
     [...byKey(operations as readonly SharedOperation[])].flatMap(([key, all]) =>
       staleReads(all).map((problem) => `${key}: ${problem}`),
     ),
-  setUp: ({ wire }) =>
-    insist(
-      () => wire.send({ service: "file", method: "PUT", path: `/${share}?restype=share` }),
-      201,
-      409,
-    ),
+  setUp: shareSetUp(share),
   client(setting) {
     const client = new CachingClient(setting);
     return () => client.step();

@@ -2,7 +2,7 @@ import type { Handle } from "../../smb-wire/wire-client.ts";
 import { SmbConnection, socketTransport } from "../smb-connection.ts";
 import { checkSmbLocks, rangeLocked, type SmbLockInput, type SmbLockOutput } from "../smb-locks.ts";
 import { headerOf, type Sent } from "../wire.ts";
-import { insist, isFine, type Setting, type Workload } from "../workload.ts";
+import { isFine, shareSetUp, type Setting, type Workload } from "../workload.ts";
 
 const name = "smb lock";
 const share = "verify-smb";
@@ -25,12 +25,7 @@ export const smbLock: Workload = {
   name,
   service: "file",
   check: checkSmbLocks,
-  setUp: ({ wire }) =>
-    insist(
-      () => wire.send({ service: "file", method: "PUT", path: `/${share}?restype=share` }),
-      201,
-      409,
-    ),
+  setUp: shareSetUp(share),
   client(setting) {
     const client = new SmbLockClient(setting);
     return () => client.step();

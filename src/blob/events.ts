@@ -96,7 +96,7 @@ function eventsIn(change: BlobChange): readonly EventRecord[] {
   const api = declared === "decided" ? (decided?.api ?? "none") : declared;
   const after = (reply.put as BlobRecord | undefined) ?? decided?.record;
   const isChange = after !== undefined || reply.remove === true || hasEffects(reply);
-  // An asynchronous copy causes its event when it completes.
+  // A pending asynchronous copy causes no event now, but when it completes.
   if (api === "none" || !isChange || after?.copy?.status === "pending") return [];
   if (decided?.of === "each") return eventsOfEffects(change, api);
   const before = change.before as BlobRecord | undefined;
@@ -196,8 +196,8 @@ interface ServerChange {
   readonly contentLength?: number;
 }
 
-/** The event of a change that the server makes itself, such as the end of a copy: none if the
- *  account has no event log, or if the container was deleted. */
+/** The event of a change that the server itself makes (the end of a copy): none if the account has
+ *  no event log, or if the container was deleted. */
 export async function serverEvents(
   view: RecordView,
   { container: directory, name }: BlobKey,

@@ -76,7 +76,7 @@ export interface DeletedContainerRecord extends ContainerRecord {
 /** A blob (in the table `blobs`), or a generation of it (in `generations`): a snapshot, an earlier
  *  version or a soft-deleted state, with `snapshot`, `superseded` or `deleted` set. */
 export interface BlobRecord {
-  // Also the time of the last change (Last-Modified).
+  // Time of the last change (Last-Modified), of which the ETag is made.
   readonly etag: Ticks;
   readonly created: Ticks;
   readonly type: BlobType;
@@ -87,13 +87,13 @@ export interface BlobRecord {
   readonly tags?: Tags | undefined;
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
-  /** Version id; undefined without versioning. */
+  /** Version id. Undefined if versioning was off. */
   readonly versionId?: Ticks | undefined;
-  /** Set on earlier versions. */
+  /** Set on versions that were replaced by a later one. */
   readonly superseded?: true | undefined;
   /** Time of the snapshot; undefined for anything else. */
   readonly snapshot?: Ticks | undefined;
-  // Set on soft-deleted states.
+  // Set if the state is soft-deleted.
   readonly deleted?: Deletion | undefined;
   /** Page blobs: the sequence number that clients use for conditional writes; undefined means 0. */
   readonly sequenceNumber?: bigint | undefined;
@@ -326,7 +326,7 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   },
 });
 
-/** Kinds of generations in the order of their numbers in keys. */
+/** Kinds of generations. The position in this list is a part of keys. */
 export const generationKinds = ["version", "snapshot", "deleted"] as const;
 
 /** Generations: snapshots, earlier versions and soft-deleted states, by name, then oldest first.

@@ -110,7 +110,7 @@ async function loadContainer(
 
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const loaded = loadNamed(view, request);
-  // Undefined if the blob is loaded as the source of a copy or rename.
+  // The selected operation. Undefined if the blob is loaded as the source of a copy or rename.
   const { operation: selected } = request;
   const needsKind = selected === undefined || selected.permission.reachesBelow !== undefined;
   if (needsKind) return mapAwaitable(loaded, withKind);
@@ -165,9 +165,9 @@ function loadNamed(view: RecordView, request: LoadRequest<BlobAddress>): Awaitab
   });
 }
 
-/** Loads the target of a rename whose URL may lack the account (`http/request/target.ts`), so that
- *  its first name is that of the container. This is assumed if the second name is no container, but
- *  the first one is. */
+/** Loads the target of a rename whose URL may lack the account (`http/request/target.ts`). Its
+ *  first name is assumed to be that of the container if the second name is no container, but the
+ *  first one is. */
 async function loadWithoutAccount(
   view: RecordView,
   request: LoadRequest<BlobAddress>,
@@ -293,8 +293,8 @@ function uncommittedAccess(
   return { ...access, path };
 }
 
-/** The record that stands for a blob that has only uncommitted blocks. Recorded: its ETag is that
- *  of the year 1601. */
+/** The record that represents a blob with uncommitted blocks only. Recorded from Azure: its ETag is
+ *  that of the year 1601. */
 function uncommittedBlob({ touched, lease }: UploadRecord): BlobRecord {
   const fields = { etag: fileTimeStart, created: touched, type: "BlockBlob", lease } as const;
   return { ...fields, content: emptyContent, headers: {}, metadata: [] };
@@ -398,8 +398,8 @@ export const resources = { service, container: containerResource, blob: blobReso
 
 const rootContainer = "$root";
 
-/** Replaces backslashes. Recorded: the service treats a backslash as a slash, even if it was
- *  escaped. The Blob and the Data Lake API both do, so that they reach the same paths. */
+/** Replaces backslashes by slashes. Recorded from Azure: the Blob and the Data Lake API both treat
+ *  a backslash as a slash, even if it was escaped. */
 export function withSlashes(path: string): string {
   return path.includes("\\") ? path.replaceAll("\\", "/") : path;
 }
@@ -419,7 +419,7 @@ export function identify(asWritten: string, query: QueryReader): Result<BlobAddr
     const named = checkContainerName(first);
     return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
   }
-  // Recorded: a URL of a container has no slash at its end.
+  // Recorded from Azure: a URL of a container has no slash at its end.
   if (rest === "" && slash >= 0) return fail("InvalidUri");
   const container = rest === "" ? rootContainer : first;
   const blob = rest === "" ? first : rest;

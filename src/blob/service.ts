@@ -86,7 +86,7 @@ export type BlobPort = "blob" | "dfs";
 /** The parts of a request by which `isPathRequest` tells the Blob API from the Data Lake API. */
 interface SentRequest {
   readonly method: string;
-  /** Path and query as sent. */
+  /** Path and query, as the client sent them. */
   readonly target: string;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -100,7 +100,7 @@ const eitherQuery = new RegExp(`${blobQuery.source}|${dfsQuery.source}`, "i");
 
 const apiHost = /^[^.]+\.(blob|dfs)(?:[.:]|$)/i;
 
-/** The API that a host such as `account.blob.localhost` names; undefined for other hosts. */
+/** The API that a host names (`account.blob.localhost`); undefined for other hosts. */
 function apiOfHost(host: string | undefined): BlobPort | undefined {
   return apiHost.exec(host ?? "")?.[1]?.toLowerCase() as BlobPort | undefined;
 }

@@ -71,7 +71,7 @@ function readAndExtend(
   const wanted = Math.max(missing, Math.min(entries.length, readAheadMax));
   const found = state.scan({ start: end, end: bounds.end, reverse: false }, wanted);
   return mapAwaitable(found, (more) => {
-    // A concurrent scan may have extended the range meanwhile, if the engine is remote.
+    // If the engine is remote, a concurrent scan may have extended the range during this read.
     if (range.end === end) {
       entries.push(...more);
       range.end = more.length < wanted ? bounds.end : `${more.at(-1)?.text}\0`;

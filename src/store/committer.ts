@@ -27,9 +27,9 @@ const waitTicksMax = 10 * Number(ticksPerMillisecond);
 /** Weight of the latest commit in the average is 1/8: a single delayed one has little effect. */
 const averagedCommits = 8;
 
-/** Decides how long a batch is collected: while further transactions arrive for it. Clients whose
- *  requests were answered together send their next ones within a short time of each other. Without
- *  the delay the first few would be committed alone and the others would wait for their flush. */
+/** Decides how long further transactions are collected for a batch. Clients whose requests were
+ *  answered together send their next requests within a short time of each other. Without the delay,
+ *  the first few would be committed alone, and the rest would wait for the flush of that batch. */
 export class BatchDelay {
   readonly #clock: Clock;
   #averageTicks = 0;
@@ -145,9 +145,8 @@ export class BatchRetries {
     this.#cancel();
   }
 
-  /** Resolves with an error when the current attempt times out. Work may await only the store; work
-   *  that awaits something else, such as another transaction, would block the batch and wait for
-   *  ever. */
+  /** Resolves with an error when the current attempt times out. Work may await only the store: work
+   *  that awaits another transaction, for example, would block the batch and wait for ever. */
   #timeout(): Promise<WorkResult> {
     this.#pendingTimeout ??= new Promise((resolve) => this.#startTimeout(resolve));
     return this.#pendingTimeout;
@@ -200,10 +199,9 @@ export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor:
 
 /** A durable commit. */
 export interface Committed {
-  /** The sequence before the commit. */
+  /** Sequence of the store before the commit. */
   readonly previous: number;
   readonly sequence: number;
-  /** The written keys. */
   readonly writes: readonly { readonly text: KeyText }[];
 }
 
@@ -222,7 +220,7 @@ export type BatchResult =
       /** Transactions that were not committed, because other processes have changed what they have
        *  read, or what those have read on whose changes they depend. */
       readonly dropped: ReadonlySet<QueuedTransaction>;
-      /** Undefined if nothing was written. */
+      /** The commit. Undefined if nothing was written. */
       readonly commit: Committed | undefined;
     }
   /** Nothing was committed; the batch must be validated and written again. */
@@ -241,19 +239,20 @@ export interface BatchState {
 }
 
 /** A reader of predicted keys (`postgres/prefetched-state.ts`), which may lack what an attempt asks
- *  for. Such an attempt does not count. */
+ *  for. An attempt that asked for more does not count. */
 interface RetryReader extends StateReader {
   readonly isIncomplete?: boolean;
 }
 
-/** A batch on its way to a commit. */
+/** A batch of transactions between its collection and its commit. */
 export interface PendingBatch {
   readonly transactions: readonly QueuedTransaction[];
   /** Retries the transactions that conflict, and returns those to write: each has read the given
    *  state and the changes of those before it. Called at most once. */
   accept(state: BatchState): Promise<readonly QueuedTransaction[]>;
-  /** Adds the transactions that were queued meanwhile and are valid for this state; returns all to
-   *  write. For a state under the write lock: the batch grows while it waits for the lock. */
+  /** Adds the transactions that have been queued since and are valid for this state. Returns all
+   *  transactions to write. Called with the state under the write lock, because the batch grows
+   *  while it waits for the lock. */
   join(current: EngineReader): readonly QueuedTransaction[];
 }
 
@@ -455,7 +454,8 @@ class Batch implements PendingBatch {
     if (queue.length === 0 || last === undefined) return this.accepted;
     if (last === this.transactions.at(-1)) this.#shared.share(last.attempt);
     const cached = cachingReader(current);
-    // The others stay in the queue: running their work would hold the write lock for too long.
+    // Further transactions stay in the queue: running their work now would hold the write lock for
+    // too long.
     const isReady = (queued: QueuedTransaction): boolean =>
       this.accepted.length < countMax &&
       !this.#conflicts(queued) &&

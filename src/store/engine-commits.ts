@@ -129,7 +129,8 @@ const nothingWritten: BatchResult = {
   commit: undefined,
 };
 
-/** Undefined if only the commit priority changes, which concerns no watcher. */
+/** The commit as watchers see it. Undefined if only the commit priority changes, which concerns no
+ *  watcher. */
 function commitOf(batch: EngineBatch | undefined, current: EngineReader): Committed | undefined {
   const { sequence: previous } = current;
   if (batch === undefined || batch.sequence === previous) return undefined;
@@ -189,9 +190,9 @@ function isStarving({ externalConflicts }: QueuedTransaction): boolean {
 }
 
 /** Prevents starvation between processes. The process that just committed usually gets the write
- *  lock again, and a transaction of another process on the same key would conflict every time.
- *  After 4 conflicts with other processes a process stores its id as priority owner. The others
- *  then delay their next commit until the id is removed, for at most 1,000 polls. */
+ *  lock again, so a transaction of another process on the same key would conflict every time. After
+ *  4 conflicts with other processes, a process stores its id as priority owner. All other processes
+ *  then delay their next commit until the id is removed. */
 class CommitPriority {
   readonly #engine: Engine;
   readonly #clock: Clock;
@@ -210,7 +211,7 @@ class CommitPriority {
     return priorityOwner !== 0 && priorityOwner !== this.#owner && priorityOwner !== this.#ignored;
   }
 
-  /** A commit has stored a new priority owner. */
+  /** Notes that a commit has stored a new priority owner. */
   committed(): void {
     this.#ignored = 0;
   }

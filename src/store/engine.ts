@@ -31,7 +31,7 @@ export interface StateFacts {
   readonly ticks: Ticks;
   /** Store time minus the monotonic clock of this boot. */
   readonly clockOffset: Ticks;
-  /** The process that may commit before the others (`engine-commits.ts`); 0 for none. */
+  /** Id of the process that may commit before all others (`engine-commits.ts`); 0 for none. */
   readonly priorityOwner: number;
 }
 
@@ -55,8 +55,8 @@ export interface StateView extends StateReader {
 export interface EngineReader extends StateReader {
   get(key: Key, text: KeyText): VersionedEntry | undefined;
   scan(bounds: ScanBounds, countMax: number): VersionedEntry[];
-  /** Returns a function that says for the first byte of keys whether a commit after this sequence
-   *  has changed such keys. Absent if the engine does not know it. */
+  /** Returns a function that tells whether a commit after this sequence has changed keys with a
+   *  given first byte. Absent if the engine does not know this. */
   changedSince?(sequence: number): (firstByte: number) => boolean;
 }
 
@@ -76,7 +76,7 @@ export interface EngineWrite {
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;
-  /** Absent to keep the stored value. */
+  /** Absent if the stored offset stays as it is. */
   readonly clockOffset?: Ticks;
   readonly priorityOwner?: number;
   readonly writes: readonly EngineWrite[];
@@ -88,7 +88,7 @@ export interface EngineBatch {
  *  (`encryption/record-cipher.ts`). */
 export interface ValueCodec {
   encode(key: Key, text: KeyText, value: Value): Value;
-  /** The entry with its value as it was before `encode`. */
+  /** The entry with its value decoded: the inverse of `encode`. */
   decodeEntry(entry: VersionedEntry): VersionedEntry;
 }
 

@@ -14,9 +14,9 @@ export function isNoSpaceError(error: unknown): boolean {
   return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
-/** Creates a folder with mode 700, and changes the mode of a folder that earlier releases created
- *  with access for others. The files in it then need no check of their own. Only for folders that
- *  belong to the store as a whole; the location itself may be any folder of the user and is not
+/** Creates a folder with mode 700, or changes the mode of a folder that earlier releases created
+ *  with access for other users. The files in the folder then need no check. Only for folders that
+ *  belong to the store as a whole: the location itself may be any folder of the user and is not
  *  changed. */
 export function makePrivateFolder(path: string, log?: Log): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -2,10 +2,10 @@ import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
 
-/** Chooses the process that runs a background task, such as freeing space, when several processes
- *  or server nodes share a store. `data/storage-backends.ts` opens it. For a moment two processes
- *  may both be leader, so a task must stay correct then, as transactions do: the election only
- *  avoids double work. */
+/** Chooses the process that runs a background task (freeing space, for example) when several
+ *  processes or server nodes share a store. `data/storage-backends.ts` opens it. Two processes may
+ *  both be leader for a moment, so a task must stay correct then: the election only avoids double
+ *  work. */
 
 interface LeaderElectionOptions {
   /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
@@ -24,9 +24,9 @@ interface LeaderRecord {
   readonly until: Ticks;
 }
 
-/** How long a process stays leader without renewing its term. */
+/** How long a process stays leader if it does not renew the term. */
 const term: Ticks = 30n * ticksPerSecond;
-/** The leader renews its term when 20 s or less are left. */
+/** The leader renews the term when 20 s or less are left. */
 const renewalAt: Ticks = 20n * ticksPerSecond;
 
 const leaderTable = defineTable<string, LeaderRecord>({
@@ -61,7 +61,7 @@ export function openLeaderElection({
     return store.transact(async (tx) => {
       const value = await tx.get(key);
       const current = value && leaderTable.codec.decode(value);
-      // Another process has become leader meanwhile.
+      // Another process has become leader since the read.
       if (current?.holder !== found?.holder) return false;
       tx.put(key, leaderTable.codec.encode({ holder: self, until: tx.now + term }));
       return true;

@@ -1,9 +1,9 @@
 import type { KeyBounds } from "../encoding/keys.ts";
 import type { Key } from "./store.ts";
 
-/** Logs in the key space: lists to which transactions append and that are read in commit order,
- *  such as the event log of an account (`account/event-log.ts`). The sequence of a commit is part
- *  of the keys of its entries. It is known only at the commit, so the store inserts it there
+/** Logs in the key space: lists to which transactions append, and which are read in commit order.
+ *  An example is the event log of an account (`account/event-log.ts`). The sequence of a commit is
+ *  part of the keys of its entries. It is known only at the commit, so the store inserts it then
  *  (`Transaction.append`). */
 
 /** The position of an entry in a log: the sequence of the commit that appended it, and its number
@@ -19,7 +19,7 @@ export interface LogPosition {
 const sequenceKind = 0x28;
 const numberKind = 0x12;
 const sequenceEnd = 9;
-/** Bytes that follow the key of a log. */
+/** Bytes of the position, which follows the log's key. */
 const positionBytes = 12;
 /** Most entries that a transaction can append to a log. */
 export const appendsMax = 0x1_0000;
@@ -47,7 +47,6 @@ export function keyWithoutSequence(key: Key): Key {
   return known;
 }
 
-/** The position of the entry with this key. */
 export function positionInLog(key: Key): LogPosition {
   const view = new DataView(key.buffer, key.byteOffset + key.length - positionBytes, positionBytes);
   return { sequence: Number(view.getBigUint64(1)), number: view.getUint16(sequenceEnd + 1) };

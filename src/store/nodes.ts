@@ -5,9 +5,9 @@ import { readAll, type LiveProcess, type Processes } from "./processes.ts";
 import { StoreUnavailable, type Store } from "./store.ts";
 
 /** The list of server nodes that share a PostgreSQL database. A node that stops without closing
- *  leaves opens and locks behind; the others notice its missing heartbeats, bar it from committing
- *  (fencing) and remove them. `data/storage-backends.ts` opens it; processes on one machine have
- *  `processes.ts` instead. */
+ *  leaves opens and locks behind. The remaining nodes notice the missing heartbeats, bar the node
+ *  from committing (fencing) and remove what it left. `data/storage-backends.ts` opens it;
+ *  processes on one machine have `processes.ts` instead. */
 
 interface NodesOptions {
   /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
@@ -40,8 +40,8 @@ const heartbeatRetryMilliseconds = 1_000;
 /** Time without a heartbeat after which a node is fenced, measured while this node can read the
  *  store. */
 export const heartbeatTimeoutMilliseconds = 30_000;
-/** If this node could not read the list for longer than this, it begins all timeouts again: the
- *  heartbeats of the others may have been sent meanwhile. */
+/** If this node could not read the list for longer than this, it begins all timeouts again, because
+ *  it may have missed heartbeats. */
 const observationGapMax: Ticks = 2n * BigInt(heartbeatMilliseconds) * ticksPerMillisecond;
 const heartbeatTimeout: Ticks = BigInt(heartbeatTimeoutMilliseconds) * ticksPerMillisecond;
 

@@ -171,7 +171,7 @@ class OpenView implements StateView {
   }
 }
 
-/** Requests that will share one view. */
+/** Requests for a view that will be answered with one view. */
 interface Group {
   readonly view: Promise<OpenView>;
   users: number;

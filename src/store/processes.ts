@@ -114,8 +114,8 @@ export function identifyProcess(pid: number): ProcessIdentity {
   return { pid, startTime: startTimeOf(pid) ?? "" };
 }
 
-/** Identifies the PID namespace of this process: a process id means nothing in another one, such as
- *  that of another container on the machine. Empty on systems without namespaces. */
+/** Identifies the PID namespace of this process. A process id means nothing in another namespace
+ *  (another container on the machine). Empty on systems without namespaces. */
 export function processNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");

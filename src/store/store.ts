@@ -58,7 +58,8 @@ export interface View {
   readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
 }
 
-/** Reads, except `peek`, are recorded and validated at commit; writes are buffered until then. */
+/** Reads, except `peek`, become part of the read set, which is validated at commit; writes are
+ *  buffered until then. */
 export interface Transaction extends View {
   /** Buffers a write. The caller must not modify the bytes afterwards. */
   put(key: Key, value: Value): void;
@@ -82,8 +83,8 @@ export interface SnapshotOptions {
    *  read. */
   readonly prefetch?: ((view: View) => Awaitable<unknown>) | undefined;
   /** Whether the view has no age limit: for an export, which must read one state to its end. The
-   *  engine keeps what the view may read, so the data grows by all that is overwritten
-   *  meanwhile. */
+   *  engine keeps what the view may read, so the data grows by everything that is overwritten
+   *  during the export. */
   readonly isUnlimited?: boolean | undefined;
   /** The span of a traced request; undefined without tracing. */
   readonly span?: Span | undefined;
@@ -132,7 +133,7 @@ export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
-/** Thrown if the work of a transaction takes too long, which would delay all others. */
+/** Thrown if the work of a transaction takes so long that it would delay all other transactions. */
 export class WorkTimedOut extends StoreBusy {}
 
 /** Thrown after this process has closed the store, because it is stopping. */

@@ -79,7 +79,7 @@ export interface TransactionalStoreOptions {
   /** Closes the engine and what belongs to it. Default: the engine alone. */
   readonly closeEngine?: () => Promise<void>;
   readonly clock: Clock;
-  /** Logs exceptions of watchers. */
+  /** Logs exceptions that watchers throw. */
   readonly log?: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
   /** Maximum age of a view; older ones would make a file of LMDB grow. */
@@ -219,7 +219,7 @@ interface TransactionsOptions {
   readonly checkOpen: () => void;
   /** Opens the latest state for an attempt or a snapshot; the caller closes it. */
   readonly open: () => Awaitable<StateView>;
-  /** As `open`, for a view that does not expire. */
+  /** Like `open`, for a view that does not expire. */
   readonly openUnlimited: () => Awaitable<StateView>;
   /** Reads what work will probably read, in one request; resolves to undefined if that cannot be
    *  predicted. Undefined: reads of this store are fast by themselves. */
@@ -276,7 +276,7 @@ export class Transactions {
         ({ attempt, result } = prefetched);
       }
       if ("error" in result || attempt.changes.isEmpty) return valueOf(result) as T;
-      // The store was closed while the work ran.
+      // The store may have been closed while the work ran.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
     }
     const committed = await new Promise<WorkResult>((settle) => {

@@ -26,9 +26,7 @@ export function putRecord<K, R>(
 }
 
 interface StoredRecord<R> {
-  /** The encoded key. */
   readonly key: Uint8Array;
-  /** The key tuple. */
   readonly parts: readonly KeyPart[];
   readonly record: R;
 }

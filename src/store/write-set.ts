@@ -9,7 +9,6 @@ import { keyInLog } from "./logs.ts";
  *  (`BatchChanges`), and as the engine gets them (`writesOf`). `Attempt`, `Committer` and
  *  `EngineCommits` use them. */
 
-/** A buffered change. */
 export type Change = KeyChange | Append;
 
 export type KeyChange =
@@ -81,7 +80,6 @@ export class WriteSet<C extends Change> {
     this.#ordered = undefined;
   }
 
-  /** All changes, in key order. */
   all(): C[] {
     return this.scan({ start: "", end: "\u0100", reverse: false });
   }

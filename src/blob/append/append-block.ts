@@ -15,8 +15,8 @@ import {
 import { partBody, partRoute, partSource } from "../shared/write-part.ts";
 import { appendBlockBytesMax, appendedBlocksMax } from "../shared/limits.ts";
 
-/** Operations on append blobs, to whose end clients such as log writers add blocks: Append Block,
- *  with the bytes in the request or at a URL, and Append Blob Seal. */
+/** Operations on append blobs, to whose end clients add blocks (log writers, for example): Append
+ *  Block, with the bytes in the request or at a URL, and Append Blob Seal. */
 
 /** `x-ms-blob-condition-appendpos`: the length that the blob must have before the append. */
 const appendPosition = header("x-ms-blob-condition-appendpos", integer(0, Number.MAX_SAFE_INTEGER));

@@ -66,7 +66,7 @@ export async function* stagedBlocks(
   }
 }
 
-/** A block of a committed block list, with the slices of its bytes. */
+/** A block of a committed block list, and the slices of its content. */
 interface CommittedBlock {
   readonly id: string;
   readonly length: number;

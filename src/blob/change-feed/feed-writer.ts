@@ -67,7 +67,7 @@ interface Batch {
   readonly segment: Ticks;
   readonly chunk: number;
   readonly isFirst: boolean;
-  /** The events of the log that are about blobs; others are skipped. */
+  /** The events of the log that concern blobs, not other events. */
   readonly events: readonly LoggedEvent[];
   /** The position up to which the log was read, including the entries that are not in `events`. It
    *  is stored with the events, so that none is written twice. */
@@ -319,7 +319,7 @@ class FeedBlobs {
     this.now = attempt.now;
   }
 
-  /** Creates the container if there is none. */
+  /** Opens the container of the feed. Creates it if there is none. */
   static async open(attempt: Attempt, account: bigint): Promise<FeedBlobs> {
     const key = { account, name: feedContainer };
     const found = await attempt.records.get(containers, key);

@@ -21,8 +21,8 @@ interface FeedTaskOptions {
 const gatherMilliseconds = 1_000;
 /** Interval of rounds without events, in which segments end and expire. */
 const idleMilliseconds = 15_000;
-/** After a step the task pauses for a multiple of the time that the step took, so that it takes no
- *  more than a fifth of the process from requests. The log keeps the events meanwhile. */
+/** After each step the task pauses for this multiple of the step's duration, so that requests keep
+ *  four fifths of the process. The log keeps the events during a pause. */
 const pauseFactor = 4;
 const pauseMillisecondsMin = 1;
 

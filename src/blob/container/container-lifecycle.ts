@@ -217,7 +217,7 @@ export const renameContainer = operation({
     return record && { key, record };
   },
   decide: ({ readResult, input, newETag, now, version }) => {
-    // Recorded: of all versions only 2021-06-08 accepts the source's lease id.
+    // Recorded from Azure: of all versions only 2021-06-08 accepts the source's lease id.
     if (input.sourceLeaseId !== undefined && version !== acceptsLeaseId) {
       return invalidQuery("comp", "rename");
     }

@@ -13,7 +13,7 @@ import { operation } from "../resources.ts";
  *  instead of sending the token each time. */
 
 const requestBytesMax = 64 * 1024;
-/** As documented: a session lasts five minutes. */
+/** Lifetime of a session, as in Azure's documentation. */
 const sessionSeconds = 300n;
 /** The only type of sessions: requests are signed with the key of the session. */
 const authenticationType = "HMAC";

@@ -59,7 +59,8 @@ export const copyBlob = operation({
     protection,
   },
   namedResources: [copySource],
-  // Recorded up to 2021; the newest libraries expect ConditionNotMet.
+  // Recorded from Azure for versions up to 2021. The newest client libraries expect
+  // ConditionNotMet.
   conditionFaults: { any: "TargetConditionNotMet", anyUntil: "2025-11-05" },
   ifNoneMatchAny: "last",
   policy: { ...blobCreation.policy, event: "CopyBlob" },

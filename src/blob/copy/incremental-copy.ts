@@ -43,7 +43,7 @@ export const incrementalCopyBlob = operation({
   decide: (context) => {
     const { scope, target, input, source, readResult, newETag, now, newGuid } = context;
     if (source === undefined || readResult === undefined) {
-      // Only a blob snapshot of this server can be copied incrementally.
+      // The source must be a blob snapshot of this server.
       return fail("CannotVerifyCopySource", { status: 400 });
     }
     if (!readResult.ok) return unverifiedSource(readResult, context.version);

@@ -21,8 +21,8 @@ export function continuationOf(path: string): string {
 
 const form = /^-?\d{1,20} ([01]) ([^]+)$/;
 
-/** The form of tokens on flat accounts: a directory, a path and a date in Base64, each with its
- *  length. Hadoop writes such tokens itself to begin a listing at a name. */
+/** The form of continuation tokens on flat accounts: a directory, a path and a date in Base64, each
+ *  with its length. Hadoop itself writes tokens of this form, to begin a listing at a name. */
 const flatToken = /^2!\d{1,6}!([\w+/]+)(-{0,2})$/;
 const flatForm = /^\d{6}!.*?!\d{6}!([^!]+)!\d{6}![^!]*!$/s;
 

@@ -32,11 +32,11 @@ const codes: Partial<Readonly<Record<FaultCode, FaultCode>>> = {
   BlobAlreadyExists: "PathAlreadyExists",
   LeaseNotPresentWithBlobOperation: "LeaseNotPresent",
   LeaseNotPresentWithContainerOperation: "LeaseNotPresent",
-  // Recorded for a flush with `If-None-Match: *`.
+  // Recorded from Azure for a flush with `If-None-Match: *`.
   UnsatisfiableCondition: "ConditionNotMet",
   InvalidMetadata: "InvalidPropertyName",
   EmptyMetadataKey: "InvalidPropertyName",
-  // Recorded: no challenge, although the Blob API answers 401 with one.
+  // Recorded from Azure: the response has no challenge, unlike the 401 of the Blob API.
   NoAuthenticationInformation: "AuthenticationFailed",
 };
 

@@ -84,7 +84,7 @@ export const deleteFilesystem: Operation = {
   since,
 };
 
-/** Limit of the service for one page. */
+/** Azure's limit of filesystems in one page. */
 const filesystemsMax = 5000;
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */

@@ -36,7 +36,7 @@ function parseProperties(given: string): Result<Metadata> {
   return checkMetadata(pairs);
 }
 
-/** As `properties`, for new containers and paths: an absent header means no metadata. */
+/** Like `properties`, for new containers and paths: an absent header means no metadata. */
 export const newProperties: Param<Metadata> = {
   sources: properties.sources,
   parse: (reader) => {
@@ -104,7 +104,7 @@ export const acl: Param<readonly AclEntry[] | undefined> = textHeader("x-ms-acl"
   fail("InvaldAccessControlList"),
 );
 
-/** Limit of this server, in UTF-16 code units. */
+/** Limit of this server for the name of an owner or group, in UTF-16 code units. */
 const principalUnitsMax = 256;
 
 /** Returns the text if it is printable ASCII without spaces; otherwise undefined. */

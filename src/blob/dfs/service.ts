@@ -34,8 +34,8 @@ import { setPathProperties } from "./write/set-path-properties.ts";
 function identifyPath(asWritten: string, query: QueryReader): Result<BlobAddress> {
   const path = withSlashes(asWritten);
   const none = { container: "", blob: "", snapshot: undefined, versionId: undefined };
-  // Only the source of a rename can have these parameters here: any other request with them is one
-  // of the Blob API (`isPathRequest`).
+  // Only the source of a rename can have these parameters here: a request with them in its URL is
+  // one of the Blob API (`isPathRequest`).
   for (const name of ["snapshot", "versionid"]) {
     const moment = query.get(name);
     if (moment !== undefined) return invalidQuery(name, moment);

@@ -42,7 +42,7 @@ export function leaseOf(record: BlobRecord, now: Ticks): LeaseProperties | undef
   return leaseProperties(record.lease, now);
 }
 
-/** Whether a listing shows `Sealed`. Recorded: only append blobs have it. */
+/** Whether a listing shows `Sealed`. Recorded from Azure: only append blobs have it. */
 export function isSealed({ type, sealed }: BlobRecord): boolean {
   return type === "AppendBlob" && sealed === true;
 }
@@ -164,7 +164,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
   );
 }
 
-/** Recorded: for a deleted path the element is the end of its retention. */
+/** Recorded from Azure: for a deleted path the element is the end of its retention. */
 function expiryElement({ expiresAt, deleted }: BlobRecord, options: EntryOptions): string {
   const ends = options.hierarchical && deleted ? retentionEnds(deleted) : expiresAt;
   return textElement("Expiry-Time", ends && formatHttpDate(ends));

@@ -99,7 +99,7 @@ function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
   return shown?.has("directories") ? "directories" : undefined;
 }
 
-/** Which properties a request lists for each entry, from its parameters. */
+/** Which properties each entry of a listing has, by the parameters of the request. */
 export function entryOptions(
   { include: included }: ListInput,
   { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },

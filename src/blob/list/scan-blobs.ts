@@ -61,8 +61,8 @@ export interface Page {
 
 /** Maximum number of records that are buffered per table. */
 const batchEntriesMax = 256;
-/** With a delimiter, the size of the first read and of the first after each skipped prefix: small,
- *  because the next prefix may skip the rest. */
+/** Size of the first read, and of the first read after each skipped prefix, if the request has a
+ *  delimiter: small, because the next prefix may skip the rest. */
 const seekBatchMin = 32;
 
 /** Emits one page in the order of names: for each name first its generations, oldest first, then

@@ -10,7 +10,7 @@ export type ClearedRange = readonly [from: number, end: number, at: Ticks];
  *  empty, so that a client that clears them changes nothing. */
 const clearedRangesMax = 64;
 
-/** Adds a range that was cleared later than all others. The result is ordered by offset, without
+/** Adds a range that was cleared after the given ranges. The result is ordered by offset, without
  *  overlaps. */
 export function addCleared(
   ranges: readonly ClearedRange[] | undefined,

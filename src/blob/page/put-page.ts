@@ -73,7 +73,7 @@ const sequenceHeaders = {
 } as const;
 
 /** The parser of the sequence number conditions. `negative` is the fault code for a negative
- *  number, in which Put Page and Put Page From URL differ (recorded). */
+ *  number, in which Put Page and Put Page From URL differ (recorded from Azure). */
 function sequenceConditions(negative: "InvalidInput" | "InvalidHeaderValue") {
   const param: Param<SequenceConditions> = {
     sources: Object.values(sequenceHeaders),

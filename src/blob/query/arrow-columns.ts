@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   decimal: "decimal",
 };
 const columnsMax = 1024;
-/** Most decimal digits that fit into 128 bits. */
+/** Most decimal digits of a number of 128 bits. */
 const digitsMax = 38;
 
 export function parseArrowColumns(
@@ -122,8 +122,8 @@ function wholeOf(value: FieldValue): bigint {
   return whole;
 }
 
-/** Returns the digits of a decimal without its point. Recorded: a number without a point is taken
- *  as such digits. */
+/** Returns the digits of a decimal without its point. Recorded from Azure: a number without a point
+ *  is read as digits that include the decimal places. */
 function unscaled(value: FieldValue, precision: number, scale: number): bigint {
   const parts = /^\s*([+-]?)(\d*)(?:\.(\d*))?\s*$/.exec(textOf(value));
   const [, sign = "", whole = "", fraction] = parts ?? [];

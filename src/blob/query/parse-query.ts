@@ -337,7 +337,7 @@ function parseWord(reader: TokenReader, text: string, upper: string): Expression
   return { kind: "call", name, given: parseArguments(reader, name) };
 }
 
-/** Parses the path of a column, such as `a.b[0]`. */
+/** Parses the path of a column (`a.b[0]`). */
 function parsePath(reader: TokenReader, first: string): readonly (string | number)[] {
   const path: (string | number)[] = [first];
   for (;;) {
@@ -457,8 +457,8 @@ class TokenReader {
     return token?.kind === "symbol" && token.text === text;
   }
 
-  /** Parses something nested, such as an expression in parentheses. Throws beyond 200 levels: the
-   *  parser is recursive and would overflow the stack. */
+  /** Parses a nested part of the query, for example an expression in parentheses. Throws beyond 200
+   *  levels, because the parser is recursive and would overflow the stack. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
     if (this.#depth > depthMax) throw new SqlSyntaxError("the expression nests too deep");

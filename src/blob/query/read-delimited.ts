@@ -186,7 +186,7 @@ function recordOf(
     units,
     lookup: ([name]) => {
       const index = columnOf(String(name), names, offset);
-      // Recorded: the message says ordinal 0 if the query gives the column by name.
+      // Recorded from Azure: the message says ordinal 0 if the query gives the column by name.
       return fieldAt(fields, index, isOrdinal(String(name)) ? index : 0);
     },
     all: () =>

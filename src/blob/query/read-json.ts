@@ -181,7 +181,8 @@ class ValueScan {
       return false;
     }
     if (!this.isInside && !opens) {
-      // Recorded: a number is read as a whole, and the character after it is the unexpected one.
+      // Recorded from Azure: a number is read as a whole, and the character after it is the
+      // unexpected one.
       const at = this.#at + (numberForm.exec(text.slice(this.#at))?.[0].length ?? 0);
       throw unexpectedToken(text[at] ?? character, at - start, offset);
     }

@@ -8,7 +8,7 @@ export interface InputRecord {
   /** Byte offset of the record in the blob. */
   readonly offset: number;
   readonly lookup: Lookup;
-  /** All fields, for `SELECT *`. */
+  /** All fields of the record, for `SELECT *`. */
   readonly all: () => readonly Field[];
 }
 
@@ -29,7 +29,7 @@ export class RecordError extends Error {
   }
 }
 
-/** An error that ends the query. */
+/** An error after which the query cannot continue. */
 export class FatalQueryError extends Error {
   override readonly name: string;
   readonly position: number;

@@ -127,7 +127,7 @@ export class AvroWriter {
 
 /** Buffers results in the requested output format until a page is sent. */
 export interface ResultPage {
-  /** Bytes that precede all results, such as the Arrow schema; may be empty. */
+  /** Bytes before all results (for Arrow, the schema); may be empty. */
   readonly first: Uint8Array;
   /** Approximate length of the buffered results, in characters. */
   readonly units: number;
@@ -142,7 +142,7 @@ const noBytes = new Uint8Array(0);
 export class TextPage implements ResultPage {
   readonly first = noBytes;
   readonly #format: Serialization;
-  /** The header line, which the service sends in a record of its own. */
+  /** The header line, which Azure sends in a separate record. */
   #names = "";
   #text = "";
   #headersDue: boolean;
@@ -175,8 +175,8 @@ export class TextPage implements ResultPage {
  *  sent. */
 const cellUnits = 16;
 
-/** Buffers results in Arrow format. Recorded: a batch without rows follows the schema, and there is
- *  no end-of-stream marker. */
+/** Buffers results in Arrow format. Recorded from Azure: a batch without rows follows the schema,
+ *  and there is no end-of-stream marker. */
 export class ArrowPage implements ResultPage {
   readonly first: Uint8Array;
   units = 0;

@@ -162,7 +162,7 @@ export async function* runQuery(
     const { name, message: description, position } = error;
     yield avro.error({ fatal: true, name, description, position });
   }
-  // As recorded from Azure: for Parquet the final progress counts only the bytes that were read,
+  // Recorded from Azure: for Parquet the final progress counts only the bytes that were read,
   // because unneeded columns are skipped; for other formats it is the length of the blob.
   const scannedBytes = request.input.type === "parquet" ? meter.bytes : totalBytes;
   yield avro.progress(scannedBytes, totalBytes);
@@ -233,7 +233,7 @@ interface RecordProblem {
 const errorsMax = 256;
 
 /** Filters records and writes results in pages. The errors of records follow the results of their
- *  page; the first page is sent even without results (recorded). */
+ *  page; the first page is sent even without results (recorded from Azure). */
 class ResultWriter {
   readonly #request: QueryRequest;
   #errors: QueryError[] = [];

@@ -98,8 +98,8 @@ export function blobProperties(context: BlobReadContext) {
 /** The first version in which queries on hierarchical accounts return no lease headers. */
 const unleasedQueriesSince = "2021-08-06";
 
-/** The property headers of a query. Recorded on hierarchical accounts: without owner, group and
- *  permissions. */
+/** The property headers of a query. Recorded from Azure on hierarchical accounts: owner, group and
+ *  permissions are absent. */
 export function queryProperties(context: BlobReadContext) {
   const { target, version, features } = context;
   if (features.hierarchicalNamespace !== true) return blobProperties(context);

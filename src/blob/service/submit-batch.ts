@@ -5,7 +5,7 @@ import { operation } from "../resources.ts";
 /** Blob Batch: up to 256 deletions or changes of tier in one request. `http/batch` parses and runs
  *  the parts. */
 
-/** Limit of the service for the request body. */
+/** Azure's limit of the request body. */
 const batchBytesMax = 4 * 1024 * 1024;
 
 interface BatchBody {
@@ -46,7 +46,7 @@ function declareBatch(ids: readonly string[], query: Readonly<Record<string, str
 
 export const submitBatch = [
   declareBatch(["Service_SubmitBatch"], { comp: "batch" }),
-  // With path-style addresses, the JavaScript client library sends the account name as if it were a
+  // With path-style addresses, the JavaScript client library sends the account name in place of a
   // container.
   declareBatch([], { restype: "container", comp: "batch" }),
 ];

@@ -40,15 +40,15 @@ export const blobHeaders: Param<HttpHeaders> = {
   parse: (reader) => parseHeaders(reader, false),
 };
 
-/** The same for Put Blob: the content headers of the request itself (`Content-Type`) are the
- *  defaults. */
+/** Like `blobHeaders`, for Put Blob: the content headers of the request itself (`Content-Type`) are
+ *  the defaults. */
 export const blobOrRequestHeaders: Param<HttpHeaders> = {
   sources: [...blobHeaders.sources, "Content-Type", "Content-Encoding", "Content-Language"],
   parse: (reader) => parseHeaders(reader, true),
 };
 
-/** Recorded: only Put Blob, which verifies the body's MD5, checks the length of the header with the
- *  MD5. */
+/** Recorded from Azure: only Put Blob, which verifies the body's MD5, checks the length of the
+ *  header with the MD5. */
 function parseHeaders(reader: ParamReader, usesRequestHeaders: boolean): Result<HttpHeaders> {
   const readHeader = (blobName: string, requestName: string) =>
     reader.header(blobName) ?? (usesRequestHeaders ? reader.header(requestName) : undefined);
@@ -74,7 +74,7 @@ export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
   return contentMd5 === undefined ? undefined : encodeBase64(contentMd5);
 }
 
-/** The content headers of a response. Recorded: empty values are omitted, except that of
+/** The content headers of a response. Recorded from Azure: empty values are omitted, except that of
  *  Content-Disposition. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
@@ -96,7 +96,7 @@ export function contentTypeOf({ contentType }: HttpHeaders): string {
 const bothSince: Version = "2026-10-06";
 
 /** The checksum header in the response to a write: the MD5 if the client sent one, otherwise the
- *  CRC64. Versions without CRC64 always return the MD5 (recorded). */
+ *  CRC64. Versions without CRC64 always return the MD5 (recorded from Azure). */
 export function bodyChecksum(received: ReceivedBody, version: string) {
   const { md5, crc64 } = received;
   if (version < crc64Since) return { "Content-MD5": md5 && encodeBase64(md5) };
@@ -248,8 +248,8 @@ interface CreationContext extends OverwriteContext {
   readonly input: { readonly protection: Protection };
 }
 
-/** The fields of a new blob that the operation chooses. `newBlobRecord` sets the others: dates,
- *  lease, version, encryption. */
+/** The fields of a new blob that the operation chooses. `newBlobRecord` sets dates, lease, version
+ *  and encryption. */
 export type NewBlob = Pick<
   BlobRecord,
   | "type"

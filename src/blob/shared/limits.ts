@@ -8,7 +8,7 @@ export function putBlobBytesMax(version: string): number {
   return version >= "2016-05-31" ? 256 * mebibyte : 64 * mebibyte;
 }
 
-/** Limit of the service for a block. */
+/** Azure's limit of the length of a block. */
 export function putBlockBytesMax(version: string): number {
   if (version >= "2019-12-12") return 4000 * mebibyte;
   return version >= "2016-05-31" ? 100 * mebibyte : 4 * mebibyte;
@@ -18,14 +18,14 @@ export function putBlockBytesMax(version: string): number {
 export const committedBlocksMax = 50_000;
 /** Limit of the service for the uncommitted blocks of a blob. */
 export const uncommittedBlocksMax = 100_000;
-/** Limit of the service for a block id before its Base64 encoding. */
+/** Azure's limit of a block id before its Base64 encoding. */
 export const blockIdBytesMax = 64;
 /** Limit of the service for a range whose checksum is requested. */
 export const rangeChecksumBytesMax = 4 * mebibyte;
 /** The service removes uncommitted blocks after this time. */
 export const uncommittedLifetimeDays = 7;
 
-/** Limit of the service for one append. */
+/** Azure's limit of one append. */
 export function appendBlockBytesMax(version: string): number {
   return version >= "2022-11-02" ? 100 * mebibyte : 4 * mebibyte;
 }
@@ -34,7 +34,7 @@ export function appendBlockBytesMax(version: string): number {
 export const appendedBlocksMax = 50_000;
 /** Limit of the service for the length of a page blob: 8 TiB. */
 export const pageBlobBytesMax = 8 * mebibyte * mebibyte;
-/** Limit of the service for one Put Page. */
+/** Azure's limit of one Put Page. */
 export const putPageBytesMax = 4 * mebibyte;
 /** Limit of the service for Copy Blob From URL, which responds after the copy is complete. */
 export const syncCopyBytesMax = 256 * mebibyte;

@@ -54,7 +54,7 @@ export interface OverwriteContext {
   readonly newETag: Ticks;
 }
 
-/** The same for an operation whose target must exist. */
+/** Like `OverwriteContext`, for an operation whose target must exist. */
 export interface ExistingBlob extends OverwriteContext {
   readonly target: BlobRecord;
 }

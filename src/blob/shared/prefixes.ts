@@ -59,7 +59,8 @@ export async function dependentParent(
   const all = blobs.range([key.container], `${parent.name}/`);
   const below = blobs.range([key.container], `${key.name}/`);
   const own = blobs.key(key);
-  // Names such as `name-1` sort between `name` and `name/…`, so two ranges are scanned.
+  // Names that continue `name` with a character before the slash (`name-1`) sort between `name` and
+  // `name/…`, so further ranges are scanned.
   const others = [
     { start: all.start, end: own },
     { start: successor(own), end: below.start },

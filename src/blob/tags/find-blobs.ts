@@ -16,7 +16,7 @@ import { searchTags, type SearchPage, type TaggedBlob } from "./search-tags.ts";
 /** Find Blobs by Tags, in an account or in one container: parameters and XML. `search-tags.ts`
  *  searches. */
 
-/** The parsed filter and its text, which the response repeats. */
+/** The parsed filter, and the text of it, which the response repeats. */
 interface TagQuery extends TagSearch {
   readonly text: string;
 }

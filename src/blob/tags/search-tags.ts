@@ -25,7 +25,7 @@ import { findBlob } from "../shared/overwrite.ts";
 /** Searches blobs by tags in the tag indexes: the entries of several tags are merged like sorted
  *  lists, so that a search reads little more than it finds. */
 
-/** A search for blobs by their tags, as `find-blobs.ts` requests it. */
+/** A search for blobs by tags, as `find-blobs.ts` requests it. */
 interface Search {
   readonly account: bigint;
   /** The container to search in; undefined for all containers of the account. */

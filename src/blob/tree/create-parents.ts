@@ -116,7 +116,7 @@ export function completeAccess(
   const record = written as BlobRecord;
   const replaced = before as BlobRecord | undefined;
   const { content } = operation.policy as BlobPolicy;
-  // Recorded: with the account key or a SAS, permissions in the request apply.
+  // Recorded from Azure: permissions in the request apply if it has the account key or a SAS.
   const setsAccess = callerId === undefined && record.posix !== undefined;
   const keepsAccess = replaced !== undefined && content === "replace" && !setsAccess;
   if (keepsAccess) return withAccess(record, replaced);

@@ -116,7 +116,7 @@ export function pathElements(record: BlobRecord, withPermissions: boolean): stri
   );
 }
 
-/** The directories above a path, as far as they exist. */
+/** The existing directories above a path. */
 interface ResolvedParents {
   /** The records of the directories that exist, from the top down, without the root. */
   readonly ancestors: readonly BlobRecord[];

@@ -28,12 +28,12 @@ interface Walk<E extends WalkEntry> {
   readonly root: bigint;
   // The path of the directory `root`.
   readonly rootPath: string;
-  /** Only entries of `root` whose names start with this text are visited. */
+  /** Text with which the visited entries of `root` begin. */
   readonly namePrefix: string;
   /** Whether the walk also visits the entries of the directories that it meets. */
   readonly recursive: boolean;
   /** Where to start: the names of the path of the first entry, relative to the root. Empty: at the
-   *  start. If the entry was deleted meanwhile, the next one in order is first. */
+   *  start. If another request has deleted that entry, the walk starts at the next one in order. */
   readonly from: readonly string[];
   /** The part of the first entry's position after its name. */
   readonly fromRest?: Position | undefined;
@@ -76,8 +76,8 @@ interface Level<E> {
  *  directories are. */
 const pageEntriesMax = 256;
 const firstPageEntriesMax = 32;
-/* Directories can be moved below others until the paths of their entries are longer than a path
- * may be. A walk does not enter directories below this depth, or with longer paths. */
+/* Limits of a walk, because moves of directories can create paths that are longer than a path may
+ * be: it does not enter directories below this depth, or with longer paths. */
 const walkDepthMax = 254;
 const walkedDirectoryUnitsMax = listedPathUnitsMax - blobNameUnitsMax - "/".length;
 

@@ -97,8 +97,9 @@ export const deleteBlob = operation({
       if (readResult.hasEntries === true) return fail("DirectoryIsNotEmpty");
     }
     const snapshots = readResult.generations.filter(isLiveSnapshot);
-    // Without blob and snapshots, uncommitted blocks may still exist; then they are deleted. They
-    // have no ETag, so a request with a condition does not concern them, unless it has their lease.
+    // If blob and snapshots are absent, uncommitted blocks may still exist; they are then deleted.
+    // They have no ETag, so a request with a condition does not concern them, unless it has their
+    // lease.
     const isAbsent = target === undefined && snapshots.length === 0;
     const isLeased = readResult.upload?.lease !== undefined;
     const hasBlocks = readResult.upload !== undefined && (context.isUnconditional || isLeased);
@@ -111,7 +112,7 @@ export const deleteBlob = operation({
     const snapshotDeletions = snapshots.flatMap((snapshot) => deleteGeneration(context, snapshot));
     const isSoft = retentionDays(scope.account) !== undefined;
     if (input.snapshots === "only") {
-      // As recorded from Azure: versioning keeps blobs, but not snapshots.
+      // Recorded from Azure: versioning keeps blobs, but not snapshots.
       return { effects: snapshotDeletions, headers: deleteType(isSoft) };
     }
     const headers = deleteType(isSoft || becomesVersion(context));
@@ -220,7 +221,7 @@ function deleteGeneration(
 /** Deletes the snapshot or version that the address names. */
 function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
-  // The address names a snapshot or a version.
+  // Used if the address names a snapshot or a version.
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";
   const key = { ...blobKey(context), at, kind } as const;

@@ -68,7 +68,7 @@ export const setBlobProperties = operation({
       : target.cleared;
     const changed = isPage ? { ...target, sequenceNumber: next.value, cleared } : target;
     const resized = length === undefined ? undefined : resize(target.content, length);
-    // Recorded: a blob without a content type in this request has none from then on.
+    // Recorded from Azure: a blob without a content type in this request has none from then on.
     const replaced = { ...headers, contentType: headers.contentType ?? "" };
     return {
       put: hasHeaders || !hasPageParameters ? { ...changed, headers: replaced } : changed,

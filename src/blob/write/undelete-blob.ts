@@ -166,7 +166,7 @@ export const undeleteBlob = operation({
   },
 });
 
-/** The effects that restore a state under its old key. A blob whose name is used again meanwhile is
+/** The effects that restore a state under its old key. If a new blob has the name, the state is
  *  restored as a snapshot. */
 function restoreGeneration({ key, record }: Generation): readonly Effect[] {
   const alive = { ...record, deleted: undefined };

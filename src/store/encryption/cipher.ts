@@ -23,12 +23,12 @@ const saltOffset = 4;
 const counterOffset = 16;
 const headerBytes = 24;
 const tagBytes = 16;
-/** Bytes that sealing adds. */
+/** Bytes by which `seal` makes a value longer. */
 export const sealBytes = headerBytes + tagBytes;
 const saltBytes = counterOffset - saltOffset;
 const kindBytes = { record: 1, content: 2 } as const;
 const algorithm = "aes-256-gcm";
-/** Data keys have 24-bit ids. */
+/** Limit of the ids of data keys, which have 24 bits. */
 export const dataKeyIdMax = 0xff_ffff;
 /** Messages of a session, after which the next one begins. */
 const messagesMax = 2 ** 32;
@@ -127,7 +127,7 @@ export class Cipher {
     return session;
   }
 
-  /** The session key of a message, by its first bytes. */
+  /** The session key of a message, which the first bytes of the message name. */
   #keyOf(message: Uint8Array): Uint8Array {
     const name = textOfKey(message, 0, counterOffset);
     const known = this.#sessions.get(name);

@@ -12,7 +12,7 @@ import { recordCodec } from "../../encoding/table.ts";
 
 /** Length of master keys and data keys. */
 const keyBytes = 32;
-/** Data keys of a store; each rotation adds one. */
+/** Limit of the data keys of a store; each rotation adds one. */
 const dataKeysMax = 1000;
 /** A new data key is used for writing after this time, in which all processes learn it. */
 const activationTicks = 10n * ticksPerSecond;
@@ -23,7 +23,7 @@ interface WrappedKey {
   readonly id: number;
   readonly createdAt: Ticks;
   readonly nonce: Uint8Array;
-  /** The tag and the encrypted key. */
+  /** The authentication tag and the encrypted key. */
   readonly wrapped: Uint8Array;
 }
 
@@ -59,7 +59,7 @@ export function unwrapKeys(stored: Uint8Array, master: Uint8Array | undefined): 
   return codec.decode(stored).keys.map((each) => unwrap(each, master));
 }
 
-/** A cipher that only opens. */
+/** A cipher that only decrypts. */
 export function readingCipher(keys: readonly DataKey[]): Cipher {
   const noRandom = (): never => {
     throw new Error("this cipher only opens");

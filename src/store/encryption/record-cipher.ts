@@ -17,7 +17,7 @@ import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
  *  its engine (`encodedEngine`), the PostgreSQL store calls the codec for each value. Keys are not
  *  encrypted, because the engine must order them. */
 
-/** Which keys of a store are treated differently, by their first byte. */
+/** The keys of a store whose values are treated differently, by the first byte of the key. */
 export interface RecordRules {
   /** Their values are not encrypted: numbers that a database adds to, and the list of extents. */
   readonly plain: ReadonlySet<number>;
@@ -40,7 +40,7 @@ interface CachedValue {
   readonly value: Value;
 }
 
-/** Encrypts the values of a store, each for its key. */
+/** Encrypts the values of a store. The key of an entry is authenticated with the value. */
 export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
   const isPlain = (text: KeyText): boolean =>
     rules.plain.has(text.charCodeAt(0)) || text.charCodeAt(0) === keyringTag;

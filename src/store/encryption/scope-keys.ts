@@ -60,7 +60,7 @@ export class ScopeKeys {
     return { key: session.key, nonce: session.used - 1n, scope: session.scope };
   }
 
-  /** The key of a stored slice, by the scope in its cipher. */
+  /** The key of a stored slice. `scope` is the scope in the cipher of the slice. */
   keyOf(scope: string): Uint8Array {
     const known = this.#keys.get(scope);
     if (known !== undefined) return known;

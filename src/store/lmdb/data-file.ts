@@ -132,7 +132,7 @@ const noRoot = 2n ** 64n - 1n;
 
 /** Fields of the newer of the two meta pages of an LMDB file. */
 interface FileMeta {
-  /** First page that was never used. */
+  /** Number of the first page that was never used. */
   readonly nextPage: number;
   /** Depth of LMDB's B+tree of records: a write copies one page of each level. */
   readonly depth: number;
@@ -140,12 +140,12 @@ interface FileMeta {
   readonly leafPages: number;
   /** Root of the tree of free pages; `undefined` if it is empty. */
   readonly freeRoot: number | undefined;
-  /** The last committed transaction. */
+  /** Number of the last committed transaction. */
   readonly transaction: number;
 }
 
-/** Reads the meta pages. Must run under the write lock; otherwise they may change meanwhile.
- *  Offsets: `MDB_meta` of lmdb 3.5. */
+/** Reads the meta pages. Must run under the write lock; otherwise a commit may change them during
+ *  the read. Offsets: `MDB_meta` of lmdb 3.5. */
 export function readMeta(descriptor: number): FileMeta {
   const buffer = Buffer.alloc(metaBytes);
   let latest: FileMeta | undefined;
@@ -264,7 +264,7 @@ const reserveShare = 32;
 const aheadPagesMin = 256;
 const aheadPagesMax = 2048;
 const aheadShare = 4;
-/** Unit of `stat.blocks`. */
+/** Bytes per unit of `stat.blocks`. */
 const blockBytes = 512;
 const zeros = Buffer.alloc(128 * pageBytes);
 

@@ -36,8 +36,8 @@ const revisionBytes = 8;
 const stateKey = new Uint8Array([0, 1]);
 /** Revision of a delete that concerns only one file of a store, and changes none of its keys. */
 export const noRevision = 0;
-/** After the state the record has 256 numbers: for each first byte of keys, the sequence of the
- *  last commit that changed such a key. Earlier releases have written none. */
+/** Offset of 256 numbers after the state: for each first byte of keys, the sequence of the last
+ *  commit that changed a key with this byte. Records of earlier releases end before it. */
 const changesOffset = revisionBytes + 20;
 const changeBytes = 8;
 const stateBytes = changesOffset + 256 * changeBytes;
@@ -82,7 +82,8 @@ function encodeState(
   const stored = Buffer.allocUnsafe(stateBytes);
   if (before?.length === stateBytes) stored.set(before);
   else {
-    // Without a record of changes every key may have changed up to the present state.
+    // An earlier release has not recorded changes: every key may have changed up to the present
+    // state.
     const latest = before === undefined ? 0 : readRevision(before);
     for (let at = changesOffset; at < stateBytes; at += changeBytes)
       stored.writeDoubleLE(latest, at);
@@ -177,7 +178,7 @@ export class LmdbEngine implements Engine {
   readonly #latency: CommitLatency | undefined;
   #descriptor: number | undefined;
   readonly #reserve: PageReserve | undefined;
-  /** Undefined for a file that is never flushed, which contains nothing that outlives the boot. */
+  /** Undefined for a file that is never flushed, because its content ends with the boot. */
   readonly #fileCheck: FileIdentityCheck | undefined;
 
   constructor({ path, noSync, readOnly = false, clock, log }: LmdbEngineOptions) {
@@ -197,7 +198,7 @@ export class LmdbEngine implements Engine {
       readOnly,
     });
     Object.assign(this.#database, { readKey: textOfKey });
-    // On Windows the library extends its file itself.
+    // On Windows the library itself extends the file.
     if (readOnly || process.platform === "win32") return;
     const descriptor = openDataFile(path);
     const oldestReader = (): number | undefined => oldestReaderOf(this.#database.readerList());
@@ -207,8 +208,7 @@ export class LmdbEngine implements Engine {
   }
 
   open(): EngineView {
-    // Without the reset the library would return the state at the start of this event-loop
-    // iteration.
+    // Otherwise the library would return the state at the start of this event-loop iteration.
     this.#database.resetReadTxn();
     const transaction = this.#readTransaction();
     return new LmdbView(this.#database, transaction);
@@ -226,8 +226,8 @@ export class LmdbEngine implements Engine {
     return entryCount ?? 0;
   }
 
-  /** Writes the latest state, without free pages, to a new file. Commits continue meanwhile and are
-   *  not included. */
+  /** Writes the latest state, without free pages, to a new file. Commits continue during the copy
+   *  and are not part of it. */
   copyTo(path: string): Promise<void> {
     return this.#database.backup(path, true);
   }
@@ -413,7 +413,7 @@ function capture<T>(run: () => T): Captured<T> {
   }
 }
 
-/** Commits count as fast while their average is at most 3 ms. */
+/** Commits count as fast while the average of their durations is at most 3 ms. */
 export const fastTicksMax = 3n * ticksPerMillisecond;
 /** Time that each write of a batch may take in addition: 20 µs. */
 export const writeTicksMax = ticksPerMillisecond / 50n;

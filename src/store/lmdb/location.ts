@@ -192,7 +192,7 @@ function isUserAlive(
   if (user?.bootId === own.self.bootId) {
     if (user.namespace === own.self.namespace) return isAlive(user);
   } else if (user !== undefined && user.host === own.self.host) {
-    // The same machine has booted since, so the process has ended.
+    // The machine has booted since the marker was written, so the process has ended.
     return false;
   }
   const silence = own.touched - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);

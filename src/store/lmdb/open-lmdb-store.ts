@@ -21,13 +21,13 @@ import { isAheadOf, OverlayEngine, volatileRange } from "./overlay-engine.ts";
  *  `data/storage-backends.ts` calls it. */
 
 interface LmdbStoreOptions extends Omit<TransactionalStoreOptions, "engine" | "closeEngine"> {
-  /** The store's own folder; created if missing. */
+  /** The folder of the store; created if missing. */
   readonly location: string;
   readonly log: Log;
   /** Whether the store is never flushed, and empty after a boot. */
   readonly ephemeral?: boolean;
-  /** Prefix of volatile keys: commits that change only such keys are not flushed and are lost with
-   *  the boot. */
+  /** Prefix of volatile keys. A commit that changes only volatile keys is not flushed, and is lost
+   *  with the boot. */
   readonly volatilePrefix?: Key;
   /** Encrypts the values; undefined: they are stored as they are. */
   readonly values?: ValueCodec | undefined;

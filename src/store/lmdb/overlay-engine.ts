@@ -21,7 +21,7 @@ import type { Ticks } from "../../base/ticks.ts";
 export interface EngineFile extends Engine {
   /** Commits synchronously; returns the number of writes. If `decide` throws, writes nothing. */
   commitSync(decide: (current: EngineReader) => EngineBatch | undefined): number;
-  /** Frees the slots of killed readers. */
+  /** Frees the reader slots of killed processes. */
   checkReaders(): void;
 }
 
@@ -32,7 +32,7 @@ interface VolatileRange {
   readonly end: KeyText;
 }
 
-/** The range of the keys with a prefix. */
+/** The range of all keys with a prefix. */
 export function volatileRange(prefix: Key): VolatileRange {
   const start = textOfKey(prefix);
   const last = start.charCodeAt(start.length - 1);
@@ -296,7 +296,7 @@ export class OverlayEngine implements Engine {
     const writes = batch.writes.map((write) =>
       isVolatile(this.#range, write.text) ? this.#withTombstone(write, files.volatile) : write,
     );
-    // Without a new sequence a reader could not tell that the durable file has changed.
+    // The batch needs a new sequence, by which a reader notices that the durable file has changed.
     const hasNewSequence = batch.sequence > files.durable.sequence;
     const reconciled = hasNewSequence
       ? this.#reconcile(batch.writes, files, "durable", this.#reconciledPerBatch(batch))
@@ -345,8 +345,8 @@ export class OverlayEngine implements Engine {
     const texts = new Set(written.map(({ text }) => text));
     const removals: EngineWrite[] = [];
     for (const [text, key] of firstOf(this.#overlapping, countMax)) {
-      // Moved to the end of the map, so that keys that cannot be reconciled yet do not block
-      // others.
+      // Moves the key to the end of the map, so that keys that cannot be reconciled yet do not
+      // block the keys after them.
       this.#overlapping.delete(text);
       const redundant = redundantIn(durable.get(key, text), volatile.get(key, text));
       const isWritten = texts.has(text);
@@ -360,7 +360,6 @@ export class OverlayEngine implements Engine {
   }
 }
 
-/** One state of each file. */
 interface Files {
   readonly durable: EngineReader;
   readonly volatile: EngineView;

@@ -19,7 +19,7 @@ import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan, type TreeNode 
 /** Opens an empty store. */
 export function openMemoryStore(options: Omit<TransactionalStoreOptions, "engine">): Store {
   const engine = memoryEngine();
-  // Not awaited: the memory engine has committed when the call returns.
+  // Needs no `await`: the memory engine has committed when the call returns.
   void setClockOffset(engine, options.clock, true);
   return new TransactionalStore({ ...options, engine });
 }

@@ -175,7 +175,7 @@ function restoreBatch(current: EngineReader, number: number, rules: RestoreRules
     ({ key, text, value }): EngineWrite => ({ key, text, value, revision: sequence }),
   );
   const isNewest = number === newestNumber(current);
-  // All changes since the newest state are in its log already.
+  // If the state is the newest, its log already has all later changes.
   const needsNoEntry = (text: KeyText): boolean =>
     rules.excluded.has(text.charCodeAt(0)) || (isNewest && changed.has(text));
   const batch = withUndo({ sequence, ticks: current.ticks, writes }, current, needsNoEntry);
@@ -224,7 +224,7 @@ export interface ChangedKey {
   readonly key: Key;
   readonly text: KeyText;
   readonly now: Value | undefined;
-  /** The value in the saved state. */
+  /** The value that the key had in the saved state; undefined if the key was absent. */
   readonly before: Value | undefined;
 }
 
@@ -247,7 +247,7 @@ interface RestoreState {
   readonly sequence: number;
 }
 
-/** Restores every key to its value. */
+/** Restores each key to its value in the saved state. */
 export const plainRestore: RestoreRules = {
   excluded: new Set(),
   cleared: [],
@@ -265,10 +265,10 @@ type SaveResult = "saved" | "name taken" | "too many";
 /** Estimate for the engine: larger commits run on a thread. */
 const manyWrites = 1000;
 
-/** A saved state is kept as the former values of the keys that were changed since, so saving costs
- *  nothing, and restoring costs in proportion to the changes. Works across processes and restarts,
- *  because every commit reads the number of the newest saved state under the engine's write
- *  lock. */
+/** A saved state consists of the former values of the keys that were changed since. Saving
+ *  therefore costs nothing, and the cost of restoring is proportional to the changes. Works across
+ *  processes and restarts, because every commit reads the number of the newest saved state under
+ *  the engine's write lock. */
 export class SavedStates {
   readonly #options: SavedStatesOptions;
 

@@ -47,7 +47,7 @@ interface PathCreation {
   readonly parent: BlobRecord | undefined;
   /** The path that is replaced; the new one keeps its owner, group and list (`completeAccess`). */
   readonly existing: BlobRecord | undefined;
-  /** Object id of a caller with a bearer token. */
+  /** Object id of a caller with a bearer token; undefined for other callers. */
   readonly callerId: string | undefined;
   /** The caller, if access control lists limit it; undefined for account keys, SAS tokens and
    *  callers whose roles suffice. */
@@ -113,8 +113,8 @@ function accessHeaders(record: BlobRecord) {
   };
 }
 
-/** Returns owner, permissions and list of a path. Works without the customer-provided key of an
- *  encrypted path (recorded).
+/** Returns owner, permissions and list of a path. Needs no customer-provided key for an encrypted
+ *  path (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
 export const getAccessControl = operation({
   ...blobRead,
@@ -132,7 +132,7 @@ export const getAccessControl = operation({
   }),
 });
 
-/** Parses permissions such as `r-x` or `rx` into bits; undefined if malformed. */
+/** Parses permissions (`r-x` or `rx`) into bits; undefined if malformed. */
 function parseAction(text: string): number | undefined {
   if (!/^[r-]?[w-]?[x-]?$/.test(text) || text === "") return undefined;
   const bit = (letter: string, value: number) => (text.includes(letter) ? value : 0);
@@ -170,7 +170,7 @@ export const checkAccess = operation({
 });
 
 /** Changes the owner, group, permissions or access control list of a path. Neither ETag nor
- *  Last-Modified changes (recorded).
+ *  Last-Modified changes (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const setAccessControl = operation({
   name: "Set Access Control",

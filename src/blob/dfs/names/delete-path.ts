@@ -202,7 +202,7 @@ export const deleteAnyPath = operation({
     if (!isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
     if (permitted === "nothing") return fail("AuthorizationPermissionMismatch");
     if (permitted !== "all") {
-      // Without `paginated` the client ignores the continuation token and would assume that
+      // Without `paginated`, the client ignores the continuation token and would assume that
       // everything is deleted.
       if (input.paginated !== true) return fail("OperationTimedOut");
       const isKept = retentionDays(scope.account) !== undefined;
@@ -229,7 +229,7 @@ function isRecursive(input: object): boolean {
 
 const eachDeleted: DecidedEvent = { api: "PutBlob", of: "each" };
 
-/** What `decide` of Delete Path needs to know. */
+/** What `reads` of Delete Path returns for `decide`. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
   /** Whether the path may be deleted as it is: it is no directory, or one without entries. True for

@@ -66,7 +66,8 @@ const sourceLease: Param<string | undefined> = {
 interface RenameSource {
   readonly address: BlobAddress;
   readonly scope: ContainerScope;
-  /** Undefined if no record has this path; on a flat account it may still name a directory. */
+  /** Undefined if no record has this path. On a flat account the path may still be that of a
+   *  directory. */
   readonly record: BlobRecord | undefined;
   readonly upload: UploadRecord | undefined;
 }
@@ -254,7 +255,8 @@ function isAtOrBelow(name: string, directory: string): boolean {
 function checkMove(move: FlatMove, context: RenameContext): Result<void> {
   const named = checkBlobName(move.to.name);
   if (!named.ok) return named;
-  // Only the addressed blob may be replaced; its lease and conditions were checked.
+  // Only the addressed blob may be replaced, because no other was checked for leases and
+  // conditions.
   const isAddressed = move.to.name === context.scope.key.name;
   if (move.replaced !== undefined && !isAddressed) return fail("PathAlreadyExists");
   return checkEntry(move, context);
@@ -291,8 +293,9 @@ function moveBlob(
   ];
 }
 
-/** Moves a file, or a directory with everything below it, in one commit of constant size, or on
- *  flat accounts in portions (`renameFlat`). ETag and Last-Modified stay the same (recorded).
+/** Moves a file, or a directory with everything below it. On hierarchical accounts this is one
+ *  commit of constant size, on flat accounts a series of portions (`renameFlat`). ETag and
+ *  Last-Modified stay the same (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
 export const renamePath = operation({
   name: "Rename Path",

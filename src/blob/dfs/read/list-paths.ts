@@ -75,12 +75,13 @@ async function nextOf(view: RecordView, bounds: { start: Uint8Array; end: Uint8A
   return undefined;
 }
 
-/** Limit of the service for one page. */
+/** Azure's limit of paths in one page. */
 const pathsMax = 5000;
 
 interface ListedPath {
   readonly path: string;
-  /** Undefined for a directory of a flat account that is only the common prefix of names. */
+  /** Undefined for a directory of a flat account that has no blob: it is only the common prefix of
+   *  names. */
   readonly record: BlobRecord | undefined;
   readonly isDirectory: boolean;
 }
@@ -197,7 +198,8 @@ function fileTime(time: Ticks): string {
   return String(time - fileTimeStart);
 }
 
-/** The JSON object of a listed path. All values are texts; the order of names is recorded. */
+/** The JSON object of a listed path. All values are texts; the names are in the order that was
+ *  recorded from Azure. */
 function describe({ path, record, isDirectory }: ListedPath, withAccess: boolean) {
   if (record === undefined) return { contentLength: "0", isDirectory: "true", name: path };
   const access = withAccess ? accessOf(record) : undefined;

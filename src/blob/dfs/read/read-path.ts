@@ -43,10 +43,11 @@ function flatType(metadata: Metadata) {
   return { "x-ms-resource-type": hasFolderMark(metadata) ? "directory" : "file" };
 }
 
-/** The first version whose reads have `x-ms-properties` even without metadata (recorded). */
+/** The first version whose reads have `x-ms-properties` for a path without metadata (recorded from
+ *  Azure). */
 const emptyPropertiesSince = "2022-11-02";
-/** The version in which reads of files have the CRC64 of no bytes as checksum header, whatever the
- *  content (recorded). */
+/** The only version whose reads of files have the CRC64 of no bytes as checksum header, whatever
+ *  the content (recorded from Azure). */
 const emptyCrc64Version = "2022-11-02";
 const crc64Header = "x-ms-content-crc64";
 const emptyCrc64 = { [crc64Header]: "AAAAAAAAAAA=" };

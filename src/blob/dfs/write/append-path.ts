@@ -86,10 +86,10 @@ const appendsMax = 50_000;
 const inlineAppendsMax = 16;
 const inlineAppendBytesMax = 8192;
 
-/** The upload of a file, and the number of its appends. */
+/** The upload of a file, and the number of appends in it. */
 interface Appends {
   readonly staged: UploadLookup;
-  /** Number of appends that are stored in records of their own. */
+  /** Number of appends that are stored in separate records. */
   readonly count: bigint;
 }
 
@@ -273,8 +273,8 @@ export const appendPath = operation({
   },
 });
 
-/** Appends data and flushes it at once. Recorded: the Content-Type of the request becomes that of
- *  the file. */
+/** Appends data and flushes it at once. Recorded from Azure: the Content-Type of the request
+ *  becomes that of the file. */
 export const appendAndFlush = operation({
   ...appending,
   name: "Append Data And Flush",

@@ -123,8 +123,8 @@ interface Appended {
   /** Sum of the lengths of the appends in `blocks`; smaller ones are in the record of the
    *  upload. */
   readonly stagedBytes: number;
-  /** Whether the Blob API wrote the present content: as committed blocks, or as a page or append
-   *  blob. Such a file cannot be flushed. */
+  /** Whether the Blob API wrote the present content (as committed blocks, or as a page or append
+   *  blob): such a file cannot be flushed. */
   readonly isOfBlobApi: boolean;
 }
 
@@ -183,7 +183,7 @@ async function hasCommittedBlocks(view: RecordView, target: BlobRecord): Promise
   return false;
 }
 
-/** What a flush depends on besides the file. */
+/** What a flush reads besides the file. */
 interface Commit {
   readonly target: BlobRecord;
   readonly appended: Appended;

@@ -163,8 +163,8 @@ function isDirectoryRecord(scope: ContainerScope, target: BlobRecord | undefined
 /** What Create Path reads besides the target. */
 interface CreationReads {
   readonly upload: UploadRecord | undefined;
-  /** Only on flat accounts: whether a file has the name of a parent directory, or a new file that
-   *  of a directory. */
+  /** Set only on flat accounts: whether a file has the name of a parent directory, or the new file
+   *  has the name of a directory. */
   readonly isBlocked?: boolean;
 }
 

@@ -12,7 +12,7 @@ import { renewsLease, writeLease } from "./write-lease.ts";
 import { blobChange } from "../../blob-policy.ts";
 
 /** Commits appended data up to a length. Each flush gives the file a new ETag. A failed condition
- *  for which a read gets 304 gives 304 here, too (recorded).
+ *  for which a read gets 304 gives 304 here, too (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const flushPath = operation({
   name: "Flush Data",
@@ -65,7 +65,8 @@ export const flushPath = operation({
       headers: {
         ...leaseRenewed(leased.value),
         ...encryptionHeaders(target),
-        // Recorded: true only with a client's key, although appends and reads always answer true.
+        // Recorded from Azure: a flush answers true only with a client's key, although appends and
+        // reads always answer true.
         "x-ms-request-server-encrypted": String(target.keySha256 !== undefined),
       },
     };
@@ -75,6 +76,7 @@ export const flushPath = operation({
 /** The event of a flush with `close=true`: the writer says that the file is complete. */
 const closed: DecidedEvent = { api: "FlushWithClose" };
 
-/** The first version in which a flush without a content type resets it (recorded). */
+/** The first version in which a flush without a content type resets the content type (recorded from
+ *  Azure). */
 const resetsTypeSince = "2025-01-05";
 const resetType = { contentType: "application/octet-stream" };

@@ -26,7 +26,8 @@ export const setPathProperties = operation({
     const { properties: given = target.metadata } = input;
     const metadata = target.directory === undefined ? given : withFolderMark(given);
     const headers = { ...target.headers, ...input.headers };
-    // As in Set Blob Metadata, new metadata creates a version; new headers alone do not.
+    // Like Set Blob Metadata, a change of metadata creates a version; a change of headers alone
+    // does not.
     const isVersioned = features.versioning && input.properties !== undefined;
     return {
       put: isVersioned

@@ -7,7 +7,7 @@ import { newLease } from "../params.ts";
 
 /** Lease actions that Append Data and Flush Data perform together with the write. */
 
-/** What an append or a flush does with the lease of its file. */
+/** What an append or a flush does with the lease of the file. */
 type WriteLease =
   | { readonly action: "none" | "auto-renew" | "release" }
   | {
@@ -42,7 +42,8 @@ export function writeLease(commits: boolean): Param<WriteLease> {
   };
 }
 
-/** Whether the request renews the lease whose id it has, which may have expired meanwhile. */
+/** Whether the request renews the lease whose id it has. That lease may have expired since it was
+ *  acquired. */
 export function renewsLease(input: object): boolean {
   return "lease" in input && (input.lease as WriteLease).action === "auto-renew";
 }
@@ -54,8 +55,8 @@ export interface LeaseAfterWrite {
   readonly renewed?: boolean;
 }
 
-/** A lease is renewed only if at most this time is left. Recorded: a new lease of 15 s is renewed,
- *  one of 30 s is not. */
+/** A lease is renewed only if at most this time is left. Recorded from Azure: a new lease of 15 s
+ *  is renewed, one of 30 s is not. */
 const renewalSecondsMax = 15;
 
 /** The lease after the write. The lease id of the request was checked before. */

@@ -252,7 +252,7 @@ export class ColumnCursor {
       const wait = this.#file.loop.spend(unitsPerValue);
       if (wait !== undefined) await wait;
     }
-    // A value takes several times its bytes in memory.
+    // In memory, a value takes several times its length in the file.
     this.#dictionary = { values, bytes: bytes.length + values.length * dictionaryValueBytes };
   }
 

@@ -27,7 +27,7 @@ export function convert(raw: RawValue, { logical, type }: Column): FieldValue {
     case "text":
       return plain(raw, true);
     case undefined:
-      // Some writers do not mark columns of texts, so bytes that are valid UTF-8 count as text.
+      // Some writers do not mark text columns, so bytes that are valid UTF-8 count as text.
       return plain(raw, type === "bytes" && raw instanceof Uint8Array && isUtf8(raw));
   }
 }

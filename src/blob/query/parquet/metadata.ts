@@ -69,7 +69,7 @@ function readList(reader: ParquetBytes, depth: number): readonly ThriftValue[] {
   const head = reader.uint8();
   const type = head & 0x0f;
   const length = head >> 4 === 15 ? reader.varint() : head >> 4;
-  // Every element has at least one byte.
+  // A list needs at least one byte per element.
   if (length > reader.remaining) throw new ParquetError("a list of the metadata is truncated");
   const isFlag = type === types.true || type === types.false;
   const values: ThriftValue[] = [];
@@ -144,14 +144,14 @@ export interface Column {
 export interface ColumnChunk {
   readonly codec: number;
   readonly valueCount: number;
-  /** Offsets in the file. */
+  /** Offsets of the chunk in the file. */
   readonly from: number;
   readonly to: number;
 }
 
 export interface RowGroup {
   readonly rowCount: number;
-  /** The column chunks by the name of the column. */
+  /** Column chunks, by the name of the column. */
   readonly chunks: ReadonlyMap<string, ColumnChunk>;
 }
 
@@ -320,7 +320,7 @@ function readRowGroup(group: ThriftStruct): RowGroup {
 function chunkOf(data: ThriftStruct): ColumnChunk {
   const dataFrom = intOf(data, 9) ?? -1;
   const dictionaryFrom = intOf(data, 11) ?? 0;
-  // Some writers set 0 for "no dictionary page".
+  // Some writers use 0 for "no dictionary page".
   const from = dictionaryFrom > 0 ? Math.min(dictionaryFrom, dataFrom) : dataFrom;
   return {
     codec: intOf(data, 4) ?? -1,

@@ -93,7 +93,7 @@ const widthMax = 32;
 export class RunReader {
   readonly #reader: ParquetBytes;
   readonly #width: number;
-  /** Numbers that are left in the current run. */
+  /** How many numbers of the current run were not read yet. */
   #left = 0;
   #repeated = 0;
   /** The bytes of a packed run; undefined if the run repeats a number. */
@@ -175,14 +175,14 @@ export class DeltaReader {
   #value: bigint;
   #smallest = 0n;
   #widths: Uint8Array = new Uint8Array(0);
-  /** Index of the next part of the block. */
+  /** Index of the next part of the current block. */
   #part = 0;
   #bytes: Uint8Array = new Uint8Array(0);
   #width = 0;
   #bit = 0;
   #left = 0;
 
-  /** `bits`: the size of the numbers, 32 or 64. */
+  /** `bits` is the size of the numbers: 32 or 64. */
   constructor(reader: ParquetBytes, bits = 64) {
     this.#half = 2n ** BigInt(bits - 1);
     const blockValues = reader.varint();
@@ -258,7 +258,7 @@ function section(reader: ParquetBytes): DeltaReader {
   return values;
 }
 
-/** Reads texts whose lengths are stored before them, as differences. */
+/** Reads texts whose lengths are stored before the texts, as differences. */
 export function textsByLength(reader: ParquetBytes): () => Uint8Array {
   const lengths = section(reader);
   return () => reader.take(Number(lengths.next()));

@@ -58,8 +58,8 @@ async function readFooter(file: RangeFile): Promise<Uint8Array> {
   return file.read(from, length);
 }
 
-/** The columns to read. At least one, because a query without columns, such as `COUNT(*)`, counts
- *  the rows. */
+/** The columns to read. At least one, because a query without columns (`COUNT(*)`) counts the
+ *  rows. */
 function columnsFor(
   { columns, nested }: ParquetMetadata,
   names: ReadonlySet<string> | undefined,

@@ -7,9 +7,9 @@ import type { Ticks } from "../base/ticks.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../encoding/xml.ts";
 import { element, textElement } from "../encoding/xml-writer.ts";
 
-/** Stored access policies of containers, queues, tables and shares: the XML body of Set ACL is
- *  parsed, that of Get ACL rendered. The operations of all four services use these functions; a SAS
- *  can name such a policy by its id. */
+/** Stored access policies of containers, queues, tables and shares: parses the XML body of Set ACL,
+ *  and renders that of Get ACL. All four services use these functions. A SAS can name a stored
+ *  access policy by its id. */
 
 /** Limit of the service per container, queue, table or share. */
 export const storedPoliciesMax = 5;
@@ -22,7 +22,7 @@ export function parseAccessPolicies(root: XmlElement | undefined): Result<readon
   return parsePolicies(root, undefined);
 }
 
-/** As `parseAccessPolicies`, but rejects a policy with a permission letter that is not in
+/** Like `parseAccessPolicies`, but rejects a policy with a permission letter that is not in
  *  `letters`. */
 export function accessPoliciesWithin(letters: string): XmlParser<readonly StoredPolicy[]> {
   return (root) => parsePolicies(root, letters);

@@ -35,7 +35,7 @@ export interface AccountChangeParts {
   readonly store: Store;
   readonly random: Random;
   readonly services: readonly ServiceName[];
-  /** Whether an account has containers, so that its namespace is fixed. */
+  /** Whether an account has containers; if so, its namespace cannot be changed. */
   readonly hasContainers: IsUsed;
   /** Whether an account has any data, soft-deleted data included: then it is only deleted with
    *  `force`, and only created again with `adopt`. */
@@ -73,7 +73,7 @@ const newNamePattern = /^[a-z0-9]{3,24}$/;
 
 interface NewAccount {
   readonly name: string;
-  /** Undefined: two random keys. */
+  /** Keys of the new account. Undefined: two random keys. */
   readonly keys?: AccountKeys | undefined;
   readonly settings: StoredSettings;
   /** Whether the account takes over the data that an account of this name has left, which was
@@ -132,7 +132,7 @@ function deleteAccount(
 interface KeyRotation {
   readonly name: string;
   readonly number: 1 | 2;
-  /** Undefined: a random key. */
+  /** The new key. Undefined: a random key. */
   readonly key?: string | undefined;
 }
 
@@ -275,7 +275,7 @@ function exists(name: string, why: string): Fault {
 interface ChangeableAccounts {
   isConfigured(name: string): boolean;
   apply(change: AccountChange): void;
-  /** Reads the changes of other processes. */
+  /** Rereads accounts that other processes have changed. */
   refresh(): Promise<boolean>;
 }
 
@@ -285,7 +285,7 @@ interface ListedAccount {
   /** `unserved`: the account was removed from the configuration, its data was kept. */
   readonly source: "configured" | "stored" | "unserved";
   readonly hierarchicalNamespace: boolean;
-  /** Undefined unless the account is stored. */
+  /** Undefined for an account that is only configured. */
   readonly createdAt: Ticks | undefined;
 }
 

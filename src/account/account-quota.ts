@@ -95,7 +95,7 @@ export interface LimitedAccount {
   readonly quota: AccountQuota;
 }
 
-/** The accounts with a quota, if they have changed since `known`. */
+/** The accounts with a quota. Undefined if no account has changed since the revision `known`. */
 export async function readLimited(
   view: View,
   known: bigint | undefined,

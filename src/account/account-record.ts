@@ -29,7 +29,7 @@ export interface AccountRecord {
 interface AccountEvents {
   /** The setting `changeFeed`: for how many days the change feed has the events. */
   readonly changeFeedDays?: number | undefined;
-  /** Number of subscriptions; undefined for none. */
+  /** Number of subscriptions; undefined if there are none. */
   readonly subscriptions?: number | undefined;
 }
 

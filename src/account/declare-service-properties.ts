@@ -83,8 +83,7 @@ function renderProtocol(settings: readonly ProtocolSetting[]): string {
   return inner;
 }
 
-/** How the operations on the properties and statistics of one service differ from those of the
- *  others. */
+/** What differs between services in the operations on properties and statistics. */
 interface ServiceDeclaration {
   /** The service as it is written in the names of operations, for example `Blob`. */
   readonly title: string;
@@ -164,14 +163,14 @@ function declareSet(
   });
 }
 
-/** Limit of the service for CORS rules. */
+/** Azure's limit of CORS rules per service. */
 const corsRulesMax = 5;
-/** Limit of the service for retention policies. */
+/** Azure's limit of a retention policy, in days. */
 const retentionDaysMax = 365;
 const servicePropertiesBytesMax = 64 * 1024;
 const corsMethods = new Set(["DELETE", "GET", "HEAD", "MERGE", "POST", "PATCH", "OPTIONS", "PUT"]);
-// Limits of the service per CORS rule: text length in UTF-16 code units, number of header names,
-// number of prefixes such as `x-ms-meta-*`.
+// Azure's limits per CORS rule: length of a text in UTF-16 code units, number of header names,
+// number of prefixes (`x-ms-meta-*`).
 const corsTextUnitsMax = 256;
 const corsHeadersMax = 64;
 const corsHeaderPrefixesMax = 2;
@@ -201,7 +200,7 @@ const fileParts: Readonly<Record<string, PartParser>> = {
   ProtocolSettings: (child) => map(parseProtocol(child), (protocol) => ({ protocol })),
 };
 
-/** The elements that only one service has. */
+/** The elements of service properties that only one service has. */
 const partsOfService: Readonly<Partial<Record<ServiceName, Readonly<Record<string, PartParser>>>>> =
   {
     blob: blobParts,

@@ -47,7 +47,7 @@ export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
   tag: 0x05,
   key: ({ account, service, name }) => [account, service, name],
   codec: recordCodec<DeletedNameRecord>({ version: 1 }),
-  // A reservation may outlive its account.
+  // The owner is the store, because a reservation may outlive its account.
   owner: "store",
   ...internalRecord,
   period: {
@@ -67,7 +67,7 @@ export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
   },
 });
 
-/** As `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
+/** Like `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
 export function keepDeletion(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   return reservation(key, { until: reservedUntil(features, now), deletedAt: now });
 }

@@ -41,7 +41,7 @@ export const eventTypeNames = {
   FileDirectoryDeleted: "Etagere.FileDirectoryDeleted",
 } as const;
 
-/** What happened to a blob, a path or a file. */
+/** The type of an event: what happened to a blob, path or file. */
 export type EventType = keyof typeof eventTypeNames;
 
 /** The types that a subscription gets if it names none. */
@@ -53,11 +53,11 @@ export interface EventRecord {
   readonly type: EventType;
   /** The operation, as Azure names it in events, for example `PutBlob`. */
   readonly api: string;
-  /** Store time of the transaction. */
+  /** Store time of the transaction that caused the event. */
   readonly time: Ticks;
-  /** The container or the share. */
+  /** Name of the container or share. */
   readonly container: string;
-  /** The name of the blob, or the path. */
+  /** Name of the blob, or path of the file. */
   readonly path: string;
   /** Id of the request; undefined if the server made the change itself. */
   readonly requestId?: string | undefined;
@@ -169,8 +169,9 @@ export function eventIdOf({ position, event }: LoggedEvent): string {
 
 const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-([0-9a-f]{4})-([0-9a-f]{8})([0-9a-f]{4})$/;
 
-/** The position that the id of an event contains; undefined if the text is no such id. An id of a
- *  request has the lower half of the sequence: the latest one up to `sequence` is meant. */
+/** The position that the id of an event contains; undefined if the text is not the id of an event.
+ *  The id of a request contains only the lower half of a sequence: it means the latest matching one
+ *  up to `sequence`. */
 export function positionInId(id: string, sequence: number): LogPosition | undefined {
   const [, variant, lower = "", digits = ""] = idForm.exec(id) ?? [];
   if (variant === undefined) return undefined;
@@ -183,7 +184,7 @@ export function positionInId(id: string, sequence: number): LogPosition | undefi
   return { sequence: sequence - ((behind + period) % period), number };
 }
 
-/** The resource id that Azure's events name as their topic. */
+/** The resource id of an account, which Azure's events have as topic. */
 export function topicOf(account: string): string {
   return (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/etagere" +

@@ -47,7 +47,7 @@ export type IdentityResult<T> = { readonly ok: true; readonly value: T } | Fault
  *  `IdentityManager` needs. */
 interface ServedIdentity {
   identity(): IdentitySettings;
-  /** Reads the changes of the store. */
+  /** Rereads the identities in the store. */
   refresh(): Promise<boolean>;
 }
 
@@ -62,7 +62,7 @@ export interface PrincipalChange {
 
 export interface NewPrincipal extends PrincipalChange {
   readonly name: string;
-  /** Undefined: a random one. */
+  /** Undefined: a random object id. */
   readonly objectId?: string | undefined;
 }
 
@@ -90,7 +90,7 @@ export class IdentityManager {
     this.#served = served;
   }
 
-  /** Resolves to the principal with its secret. */
+  /** Creates a principal. The result contains the secret, which no later response shows. */
   createPrincipal({ name, objectId, ...fields }: NewPrincipal) {
     const id = objectId ?? guidFromBytes(this.#random.bytes(16));
     return this.#change(async (tx, stored) => {
@@ -142,7 +142,8 @@ export class IdentityManager {
       if (!isKnown && issuers.length === 0 && parseGuid(objectId) === undefined) {
         return refuse("InvalidInput", `there is no principal "${objectId}", and it is no GUID`);
       }
-      // Otherwise it would apply to an account that is created for another purpose later.
+      // The account must exist, because the assignment would otherwise apply to an account of this
+      // name that is created later for another purpose.
       if (account !== undefined && (await readAccount(tx, account)) === undefined) {
         return refuse("InvalidInput", `there is no account "${account}"`);
       }
@@ -283,8 +284,8 @@ function removeAssignments(
   return removed.length;
 }
 
-/** The conflict of a principal with the others: a login would find it in their place, or the roles
- *  of one would apply to the other as those of a group. */
+/** Finds a name or id of a principal that another principal or a group has: a login would find the
+ *  wrong principal, or the roles of a group would apply to the principal. */
 function findClash(
   principal: PrincipalSettings,
   others: readonly PrincipalSettings[],

@@ -10,7 +10,7 @@ import type { ServiceName } from "../protocol/names.ts";
  *  management plane. */
 export interface IdentitySettings {
   readonly principals: readonly PrincipalSettings[];
-  /** Built-in roles, then custom ones. */
+  /** The built-in roles, followed by custom roles. */
   readonly roles: readonly Role[];
   readonly assignments: readonly RoleAssignment[];
   readonly issuers: readonly IssuerSettings[];
@@ -36,11 +36,11 @@ export interface PrincipalSettings {
   readonly objectId: string;
   /** The application id, with which clients ask for tokens. */
   readonly clientId: string;
-  /** Undefined if it cannot log in with a secret. */
+  /** Undefined if the principal cannot log in with a secret. */
   readonly secret: string | undefined;
-  /** Object ids of its groups. */
+  /** Object ids of the groups of the principal. */
   readonly groups: readonly string[];
-  /** Set if the admin API has created it. */
+  /** Set if the principal was created by the admin API. */
   readonly isStored?: true;
 }
 
@@ -48,22 +48,22 @@ export interface RoleAssignment {
   /** Object id of a principal or group. */
   readonly objectId: string;
   readonly role: Role;
-  /** Undefined for all accounts. */
+  /** Undefined if the assignment is for all accounts. */
   readonly account: string | undefined;
   readonly scope: { readonly service: ServiceName; readonly name: string } | undefined;
-  /** The id of an assignment that the admin API has created; undefined for others. */
+  /** Id of an assignment that the admin API has created; undefined for configured assignments. */
   readonly id?: string;
 }
 
 /** An OpenID Connect provider whose tokens are accepted. */
 export interface IssuerSettings {
-  /** The value of `iss`. */
+  /** The value of the claim `iss` in tokens of the issuer. */
   readonly issuer: string;
   /** Accepted values of `aud`; empty: those of Azure Storage. */
   readonly audiences: readonly string[];
   /** The address of its keys; undefined: found in `/.well-known/openid-configuration`. */
   readonly jwks: string | undefined;
-  /** Accounts that its tokens are for; undefined: all. */
+  /** Names of the accounts that accept tokens of the issuer; undefined: all accounts. */
   readonly accounts: readonly string[] | undefined;
   /** Names of the claims that identify a caller. */
   readonly claims: ClaimNames;

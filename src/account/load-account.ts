@@ -54,7 +54,6 @@ export interface LoadRules {
   readonly isConfigured: (name: string, existing: AccountRecord | undefined) => boolean;
 }
 
-/** An account after its data was loaded. */
 export interface AccountLoadResult {
   readonly name: string;
   /** Whether earlier data was replaced. */
@@ -119,7 +118,7 @@ export async function publishLoad(
   const quotaBytes = (existing === undefined ? stored?.settings : existing.quota)?.quotaBytes ?? 0;
   const { events } = existing ?? {};
   const unlimited = { ...record, ...(events && { events }), ...(stored && { stored }) };
-  // The loaded bytes are not counted yet.
+  // The quota does not apply to the loaded bytes, which are not counted yet.
   const limited = await withQuota(tx, unlimited, quotaBytes, parts.hasData);
   putRecord(tx, accounts, name, limited);
   for (const [each, subscription] of Object.entries(load.subscriptions ?? {})) {
@@ -129,7 +128,7 @@ export async function publishLoad(
       subscription,
       ...(load.pausedSubscriptions?.includes(each) === true && { isPaused: true }),
     });
-    // One of the configuration takes precedence, as its settings do.
+    // A subscription of the configuration takes precedence over a loaded one of the same name.
     if (!put.ok && put.code !== "SubscriptionIsConfigured") return { problem: put.message };
   }
   return { name, isReplaced, ...(created && { keys: created.keys }) };

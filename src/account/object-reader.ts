@@ -47,7 +47,7 @@ export class ObjectReader {
     this.#problems.push(`${this.#where}: "${field}" ${why}`);
   }
 
-  /** Undefined after a problem. */
+  /** Reads a text. Undefined if it has a problem, which is then in `problems`. */
   text(field: string, form: TextForm): string | undefined {
     if (this.#object[field] !== undefined) return this.optionalText(field, form);
     this.#read.add(field);

@@ -204,7 +204,7 @@ function parseAssignments(input: unknown, known: Known): readonly RoleAssignment
   );
 }
 
-/** Undefined after a problem. */
+/** Parses a role assignment. Undefined if it has a problem. */
 export function parseAssignment(
   title: string,
   value: unknown,

@@ -44,7 +44,7 @@ export interface AccountInput {
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>>;
 }
 
-/** The accounts of the configuration by name. */
+/** The accounts of the configuration, by name. */
 export type AccountInputs = Readonly<Record<string, AccountInput>>;
 
 /** Suffixes that URLs append to the account name: the secondary endpoint and the static website. */

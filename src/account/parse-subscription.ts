@@ -34,7 +34,7 @@ export interface SubscriptionInput {
   readonly eventTimeToLiveSeconds?: number;
 }
 
-/** Limits of Azure for one subscription. */
+/** Azure's limits for one subscription. */
 const advancedFiltersMax = 25;
 const filterValuesMax = 25;
 const filterTextUnitsMax = 512;
@@ -119,7 +119,7 @@ export function findSubscriptionNameProblem(name: string): string | undefined {
   return `subscription ${shown}: a name is 3 to 64 letters, digits and hyphens`;
 }
 
-/** Converts a parsed subscription back to its form in the configuration. */
+/** Converts a parsed subscription back to the form of the configuration. */
 export function inputOf(subscription: Subscription): SubscriptionInput {
   const { destination, advancedFilters, eventTypes, ...limits } = subscription;
   const { deadLetterContainer, maxDeliveryAttempts, eventTimeToLiveSeconds } = limits;
@@ -314,7 +314,8 @@ function isValue(form: ValueForm, value: unknown): boolean {
   }
 }
 
-/** JSON can contain numbers such as 1e999, which are infinite here. */
+/** Whether a JSON value is a finite number: JSON can contain numbers that are infinite here
+ *  (1e999). */
 function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }

@@ -15,7 +15,7 @@ import { noETag, operationsOf, type Address } from "../operation/operation.ts";
 import { header, text } from "../protocol/params.ts";
 
 /** What every service loads first: the record of the account of a request. Also the resource
- *  `service` itself, which is the target of operations such as Get Service Properties, and the
+ *  `service`, which is the target of Get Service Properties and similar operations, and the
  *  preflight request of browsers. */
 
 /** Thrown if an account was changed or deleted after the request was authenticated. The request
@@ -92,8 +92,8 @@ interface ServiceResource {
   readonly service: { scope: AccountScope; target: AccountRecord };
 }
 
-/** Declares an operation whose target is the service itself, such as Get Service Properties. All
- *  services have such operations. */
+/** Declares an operation whose target is the service itself. Each service has operations of this
+ *  kind (Get Service Properties). */
 export const serviceOperation = operationsOf<ServiceResource, Address>();
 
 /** Declares the preflight request that browsers send before a cross-origin request. It depends only

@@ -55,15 +55,15 @@ export const developmentAccountKey =
 
 /** Limit of Azure for `containerSoftDeleteDays` and `shareSoftDeleteDays`. */
 export const softDeleteDaysMax = 365;
-/** Limit of Azure. */
+/** Azure's limit. */
 export const changeFeedRetentionDaysMax = 146_000;
-/** Limit of this server: Azure has no such setting. */
+/** Limit of this server; Azure has no setting of this kind. */
 export const deletedNameSecondsMax = 3600;
 export const requestsPerSecondCeiling = 1_000_000;
 /** 4 PiB. The bytes that an account uses are compared with the quota as a JavaScript number, which
  *  is exact up to twice this. */
 export const quotaBytesMax = 2 ** 52;
-/** Limit of Azure. */
+/** Azure's limit. */
 export const encryptionScopesMax = 10_000;
 
 export const accountDefaults: Omit<

@@ -22,7 +22,7 @@ interface IdentityState extends StoredIdentity {
 export class StoredAccounts {
   readonly #store: Store;
   readonly #log: Log;
-  /** Undefined: no account was ever stored. */
+  /** Revision of the stored accounts in `#settings`. Undefined if no account was ever stored. */
   #revision: bigint | undefined;
   #settings: ReadonlyMap<string, AccountSettings> = new Map();
   #identity: IdentityState | undefined;
@@ -38,14 +38,14 @@ export class StoredAccounts {
     return this.#settings;
   }
 
-  /** Undefined: none was ever stored. */
+  /** Undefined if no identity was ever stored. */
   get identity(): IdentityState | undefined {
     return this.#identity;
   }
 
-  /** Reads what has changed; resolves to whether anything has since the call. The state
-   *  that is read is not older than the call: a call during a refresh waits for the one after it,
-   *  which all such calls share. */
+  /** Reads changed accounts and identities. Resolves to whether anything has changed since the
+   *  call. The state that is read is not older than the call: a call during a refresh waits for the
+   *  next refresh, which all calls during the first one share. */
   async refresh(): Promise<boolean> {
     const before = this.#revision;
     const identity = this.#identity;
@@ -106,7 +106,8 @@ export class StoredAccounts {
     return found;
   }
 
-  /** Undefined if the settings are invalid, for example written by a newer release. */
+  /** Parses stored settings. Undefined if they are invalid, for example written by a newer
+   *  release. */
   #parse(name: string, { keys, settings, revision }: StoredAccount): AccountSettings | undefined {
     const parsed = parseAccountSettings(name, { ...settings, keys });
     if (parsed.ok) return { ...parsed.value, settingsRevision: revision };

@@ -27,7 +27,7 @@ interface PrincipalRecord {
 }
 
 /** A role assignment that was created by the admin API, in the form of the configuration.
- *  `principal` is always an object id: names may be given to others later. */
+ *  `principal` is always an object id, because another principal may get the same name later. */
 interface RoleAssignmentRecord {
   readonly createdAt: Ticks;
   readonly input: RoleAssignmentInput;

@@ -59,7 +59,7 @@ export function putSubscription(
   });
 }
 
-/** As `putSubscription`, in a transaction of the caller. */
+/** Like `putSubscription`, in a transaction of the caller. */
 export async function putSubscriptionIn(
   tx: Transaction,
   random: Random,
@@ -164,8 +164,8 @@ export async function removeSubscriptions(tx: Transaction, account: string): Pro
     await removeIn(tx, { account, name });
 }
 
-/** Stores the subscriptions of the configuration, and ends the delivery of those that are no longer
- *  in it. Returns why others cannot be stored. */
+/** Stores the subscriptions of the configuration, and ends the delivery of subscriptions that the
+ *  configuration no longer contains. Returns the problems of those that cannot be stored. */
 export async function ensureSubscriptions(
   store: Store,
   settings: Accounts,

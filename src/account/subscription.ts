@@ -15,19 +15,19 @@ import type { EventRecord } from "./event-log.ts";
  *  the delivery has come, and the events that must be delivered again. `events` delivers them;
  *  `subscription-changes.ts` changes them. */
 
-/** What a subscription delivers, and where to. */
+/** The events that a subscription delivers, and their destination. */
 export interface Subscription {
-  /** Full names, such as `Microsoft.Storage.BlobCreated`; undefined: those that Event Grid has;
-   *  `All`: every type. */
+  /** Full names of event types (`Microsoft.Storage.BlobCreated`). Undefined: the types that Event
+   *  Grid has. `All`: every type. */
   readonly eventTypes?: readonly string[] | undefined;
   readonly subjectBeginsWith?: string | undefined;
   readonly subjectEndsWith?: string | undefined;
   /** Whether the two subject filters distinguish upper and lower case; undefined: they do not. */
   readonly isSubjectCaseSensitive?: boolean | undefined;
-  /** An event must match all of them. */
+  /** Conditions that an event must all meet. */
   readonly advancedFilters?: readonly AdvancedFilter[] | undefined;
   readonly destination: Destination;
-  /** The container of the account that gets events that could not be delivered; undefined: such
+  /** The container of the account that gets events that could not be delivered. Undefined: these
    *  events are only counted. */
   readonly deadLetterContainer?: string | undefined;
   readonly maxDeliveryAttempts: number;
@@ -37,7 +37,7 @@ export interface Subscription {
 /** A condition on one field of an event. */
 export interface AdvancedFilter {
   readonly operatorType: string;
-  /** `subject`, `eventType`, or a field below `data`, such as `data.api`. */
+  /** The field: `subject`, `eventType`, or a field below `data` (`data.api`). */
   readonly key: string;
   /** Texts, numbers, ranges of numbers, or one truth value; empty for operators without values. */
   readonly values: readonly FilterValue[];
@@ -104,7 +104,7 @@ export const subscriptions = defineTable<SubscriptionKey, SubscriptionRecord>({
   owner: "store",
   lifetime: "durable",
   role: "record",
-  // An archive has them in the frame of their account.
+  // Not archived as records: an archive has subscriptions in the frame of their account.
   isArchived: false,
 });
 
@@ -131,13 +131,13 @@ export interface SubscriptionState extends DeliveryCounts {
 /** Counters since the subscription was created: events by final result, and failed attempts. */
 interface DeliveryCounts {
   readonly delivered: number;
-  /** Failed attempts. */
+  /** Number of failed attempts. */
   readonly failed: number;
   readonly deadLettered: number;
   /** Events that could not be delivered and were dropped, because the subscription has no
    *  dead-letter container. */
   readonly dropped: number;
-  /** Events that were removed from the log before they could be delivered. */
+  /** Number of events that were removed from the log before they could be delivered. */
   readonly missed: number;
 }
 
@@ -158,7 +158,8 @@ export const subscriptionStates = defineTable<SubscriptionKey, SubscriptionState
   ...internalRecord,
 });
 
-/** An event whose delivery has failed, or that waits behind such an event of the same subject. */
+/** An event whose delivery has failed, or that must wait because delivery of an earlier event of
+ *  the same subject has failed. */
 export interface RetryRecord {
   readonly event: EventRecord;
   /** Failed attempts to deliver the event; 0 if it waits behind an earlier event of the same

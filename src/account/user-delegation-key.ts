@@ -25,7 +25,8 @@ interface KeyInfo {
   readonly delegatedUserTenantId: string;
 }
 
-/** No tenant has this id. The service knows which tenants exist; this server accepts all others. */
+/** A tenant id that Azure rejects, because no tenant has it. This server does not know which
+ *  tenants exist, and accepts all other ids. */
 const nilTenant = "00000000-0000-0000-0000-000000000000";
 
 /** Declares Get User Delegation Key of a service: a key with which a user signs SAS tokens instead

@@ -21,7 +21,7 @@ export function mapAwaitable<T, U>(
   return value instanceof Promise ? value.then(apply) : apply(value);
 }
 
-/** As `Promise.all`, but returns the array itself if none of the values is a promise. */
+/** Like `Promise.all`, but returns the array itself if none of the values is a promise. */
 export function allAwaitable<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
   return values.some((value) => value instanceof Promise)
     ? Promise.all(values)

@@ -11,7 +11,7 @@ export interface Span {
 /** Values that the trace shows with a span, by name. Undefined ones are omitted. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Runs `work`, and ends the span with its outcome. */
+/** Runs `work`. Ends the span with the outcome of `work`. */
 export async function inSpan<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work();

@@ -26,7 +26,6 @@ export interface AccountAnswer {
   readonly explorerLink?: string;
 }
 
-/** Runs the action on a running server. */
 export async function runOnServer(
   server: ServerAddress,
   { action, name, number, settings, adopt, force, keys }: AccountRequest,

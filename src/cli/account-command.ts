@@ -105,12 +105,12 @@ function printed(does: AccountRequest, answer: AccountAnswer): string {
 export interface AccountRequest {
   readonly action: "list" | "create" | "delete" | "rotate-key" | "settings";
   readonly name: string;
-  /** Of the key to replace. */
+  /** Number of the key to replace. */
   readonly number: 1 | 2;
   readonly settings: SettingWords;
   readonly adopt: boolean;
   readonly force: boolean;
-  /** Those of `--keyFile`; undefined: the server chooses random ones. */
+  /** The keys of `--keyFile`. Undefined: the server chooses random keys. */
   readonly keys: readonly string[] | undefined;
 }
 
@@ -134,7 +134,7 @@ function quotaOf(quota: string | undefined): SettingWords {
   throw new WrongUsage(`--quota: a size such as 10GiB, got "${quota}"`);
 }
 
-/** Parses words such as `versioning=true` or `smb.requireEncryption=true`; the value `default` is
+/** Parses settings (`versioning=true`, `smb.requireEncryption=true`). The value `default` becomes
  *  null, which returns a setting to its default. The server validates names and values. */
 function parseSettingWords(words: readonly string[]): SettingWords {
   const settings: Record<string, unknown> = {};
@@ -158,7 +158,7 @@ function valueOf(text: string): unknown {
 
 const bytesPerUnit = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
 
-/** A whole number, or a number of bytes such as `10GiB`; undefined for other text. */
+/** Parses a whole number, or a number of bytes with a unit (`10GiB`); undefined for other text. */
 function parseBytes(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,15})([KMGT]iB)?$/.exec(text) ?? [];
   if (digits === undefined) return undefined;

@@ -60,7 +60,7 @@ export function messageIn(text: string): string | undefined {
   }
 }
 
-/** Options of every command that calls a server. */
+/** The options of every command that calls a server. */
 export const addressOptions = {
   location: {
     kind: "folder",
@@ -93,7 +93,7 @@ export const tokenOption = {
   },
 } as const satisfies Options;
 
-/** Option of commands that print a report. */
+/** The option of commands that print a report. */
 export const jsonOption = {
   json: { kind: "switch", help: "print JSON" },
 } as const satisfies Options;
@@ -101,7 +101,7 @@ export const jsonOption = {
 /** Values of `addressOptions`, and the token itself where a command accepts it. */
 type AddressValues = Values<typeof addressOptions> & Partial<Values<typeof tokenOption>>;
 
-/** Where the admin listener of a server is. */
+/** Address of the admin listener of a server, and the token for it. */
 export interface ServerAddress {
   readonly url: string;
   readonly token?: string | undefined;
@@ -119,7 +119,7 @@ export async function findServer(given: AddressValues): Promise<ServerAddress | 
   return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`, token };
 }
 
-/** As `findServer`; throws if no server uses the location. */
+/** Like `findServer`, but throws if no server uses the location. */
 export async function requireServer(given: AddressValues): Promise<ServerAddress> {
   const server = await findServer(given);
   if (server !== undefined) return server;
@@ -135,8 +135,8 @@ async function givenToken({ token, tokenFile }: AddressValues): Promise<string |
 }
 
 /** Calls `onServer` if a server of the location responds, else `onStore`, which opens the folder or
- *  the stores itself. Several processes may open them at once, so a server that starts meanwhile
- *  does no harm. */
+ *  the stores itself. Several processes may have a store open, so a server that starts during
+ *  `onStore` does no harm. */
 export async function onServerOrStore<T>(
   given: AddressValues,
   {

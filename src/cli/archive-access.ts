@@ -18,7 +18,9 @@ import { text as readText } from "node:stream/consumers";
 import { archivePath, archiveType, totalHeader } from "../admin/views/archives.ts";
 
 /** How `export` and `load` reach the accounts: through the admin API of a running server, or by
- *  opening its stores. These are the options that choose. */
+ *  opening the stores of the server. */
+
+/** The options with which the user chooses between the two. */
 export const archiveOptions = {
   ...addressOptions,
   ...storeOptions,

@@ -45,7 +45,7 @@ export const checkCommand = defineCommand({
   },
 });
 
-/** Most problems that are printed; of the others only the number. */
+/** Limit of the problems that are printed in full; further problems are only counted. */
 const shownMax = 50;
 
 function describeReport(report: FolderReport): string {

@@ -19,7 +19,7 @@ export type ServerCommand =
    *  together with the syntax errors in `problems`. */
   | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
 
-/** The options of `etagere` without a command, and of its service modes. */
+/** The options of `etagere` without a command, and of the modes that serve one service. */
 export const serverOptions: Options = {
   ...flags,
   version: { kind: "switch", short: "v", help: "print the version" },

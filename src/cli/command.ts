@@ -24,11 +24,11 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** A word after the command that belongs to no option. */
 export interface Argument {
-  /** Its name in the usage line. */
+  /** Name of the value in the usage line. */
   readonly value: string;
   readonly kind: ValueKind;
   readonly choices?: readonly string[];
-  /** Undefined if the help of the action describes it. */
+  /** Undefined if the help of the action describes the argument. */
   readonly help?: string;
   readonly isOptional?: true;
   /** Whether it may be repeated, or be absent; only the last one may. */
@@ -38,7 +38,7 @@ export interface Argument {
 /** A word after the command that selects what it does: `save` of `etagere snapshot save`. */
 interface Action {
   readonly arguments: readonly Argument[];
-  /** Options of which exactly one must be given. */
+  /** Names of options of which exactly one must be given. */
   readonly oneOf?: readonly string[];
   readonly help: string;
 }
@@ -46,13 +46,13 @@ interface Action {
 /** The declaration of a command. Parsing, help, documents and completion are derived from it. */
 export interface Declaration {
   readonly name: string;
-  /** Its line in `etagere --help`. */
+  /** The line of the command in `etagere --help`. */
   readonly summary: string;
   /** Paragraphs of `etagere NAME --help` before the options, and after them. */
   readonly description: readonly string[];
   readonly notes?: readonly string[];
   readonly arguments: readonly Argument[];
-  /** Empty if the command does one thing. */
+  /** Words after the name of the command. Empty if the command does one thing. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly options: Options;
   /** Groups of options of which exactly one must be given. */
@@ -61,14 +61,14 @@ export interface Declaration {
   readonly exitCodes: readonly string[];
   /** The exit code if the words cannot be parsed; 1 by default. */
   readonly usageExitCode?: number;
-  /** What a failure means for the data, printed after its reason. */
+  /** What a failure means for the data; printed after the reason of the failure. */
   readonly failure?: string;
   readonly example: string;
 }
 
 /** A command other than running the server: `etagere NAME …`. */
 export interface Command extends Declaration {
-  /** Resolves with the exit code. */
+  /** Runs the command. Resolves with the exit code. */
   readonly run: (words: readonly string[]) => Promise<number>;
 }
 
@@ -95,12 +95,12 @@ interface Given<O extends Options, A extends string> {
 interface Printed {
   readonly text: string;
   readonly report?: object | undefined;
-  /** 0 by default. */
+  /** Undefined means 0. */
   readonly exitCode?: number;
 }
 
-/** Thrown by a command whose arguments are invalid in a way that its declaration cannot express,
- *  such as a malformed size. */
+/** Thrown by a command if an argument is invalid in a way that the declaration cannot express, for
+ *  example a malformed size. */
 export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }

@@ -37,11 +37,11 @@ export const completionCommand = defineCommand({
   },
 });
 
-/** All that may be written after `etagere`. */
+/** Everything that may follow `etagere` on a command line. */
 interface CommandTable {
-  /** First words and what they do. */
+  /** The first words, each with a description. */
   readonly firstWords: ReadonlyMap<string, string>;
-  /** Options of the server, with or without a service before them. */
+  /** Options of the server, after `etagere` or after the name of a service. */
   readonly serverOptions: Options;
   readonly commands: readonly Command[];
 }

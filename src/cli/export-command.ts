@@ -69,7 +69,7 @@ export const exportCommand = defineCommand({
       const report = await writeArchiveFile(output, write);
       return { report, text: textOf(output, report) };
     }
-    // Standard output is the archive.
+    // The archive is written to standard output.
     const report = await write(sinkTo(process.stdout));
     process.stderr.write(json ? `${JSON.stringify(report)}\n` : textOf(output, report));
     return { text: "" };
@@ -95,7 +95,7 @@ async function archiveKeyOf(options: {
   return { master, mayBePlain: plain || master !== undefined };
 }
 
-/** What is exported. */
+/** What the user wants to export. */
 interface Wanted extends Pick<ArchiveKey, "mayBePlain"> {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;

@@ -124,7 +124,6 @@ interface ServerHelp {
   readonly defaults: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** The text of `etagere --help`. */
 export function serverHelp({ commands, options, defaults }: ServerHelp): string {
   const rows = [...commands].map(({ name, summary }) => ({ left: name, right: summary }));
   return [

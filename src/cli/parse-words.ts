@@ -7,7 +7,7 @@ type Value = string | boolean | readonly string[];
  *  mistyped word probably means. */
 interface SplitWords {
   readonly values: Readonly<Record<string, Value>>;
-  /** Words that belong to no option. */
+  /** Words that are neither options nor values of options. */
   readonly others: readonly string[];
   readonly problems: readonly string[];
 }
@@ -52,10 +52,10 @@ export function splitWords(words: readonly string[], options: Options): SplitWor
 }
 
 interface FoundOption {
-  /** The option as it was written, without its value. */
+  /** The name of the option as it was written. */
   readonly spelled: string;
   readonly name: string | undefined;
-  /** The value in the same word. */
+  /** The value if it is in the same word as the option (`--name=value`). */
   readonly attached: string | undefined;
 }
 
@@ -89,7 +89,7 @@ function adviceFor(spelled: string, options: Options): string {
   return meant === undefined ? "--help lists all" : `did you mean ${meant}?`;
 }
 
-/** What every command accepts besides its own options. */
+/** The options that every command accepts. */
 export const commonOptions = {
   help: { kind: "switch", short: "h", help: "print this help" },
 } as const satisfies Options;
@@ -218,7 +218,7 @@ function valueProblem(
   return kind === "http" && !isHttp ? "must begin with http:// or https://" : undefined;
 }
 
-/** `a, b or c`. */
+/** Joins names to a list: `a, b or c`. */
 function listed(names: readonly string[], conjunction: "and" | "or"): string {
   if (names.length < 2) return names.join("");
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;

@@ -9,7 +9,7 @@ interface Output {
 
 interface DisplayOptions {
   readonly output: Output;
-  /** Milliseconds. */
+  /** Returns the present time in milliseconds. */
   readonly now: () => number;
   /** Whether each line is a JSON object. */
   readonly json: boolean;
@@ -20,7 +20,7 @@ interface ProgressDisplay extends Progress {
   end(): void;
 }
 
-/** A step that was begun. */
+/** The step that is running. */
 interface Running extends ProgressStep {
   readonly beganAt: number;
   readonly done: { items: number; bytes: number };
@@ -93,7 +93,7 @@ interface Measured extends Running {
   readonly seconds: number;
   /** From 0 to 1; undefined if no total is known. */
   readonly share: number | undefined;
-  /** Undefined if it cannot be estimated. */
+  /** Undefined if the rest of the time cannot be estimated. */
   readonly secondsLeft: number | undefined;
 }
 
@@ -105,7 +105,7 @@ function measure(step: Running, milliseconds: number): Measured {
   return { ...step, seconds: milliseconds / 1000, share, secondsLeft };
 }
 
-/** Items and bytes count only if their total is known. */
+/** The done part of a step, from 0 to 1. Items and bytes count only if the total is known. */
 function shareOf({ done, total }: Running): number | undefined {
   if (total.items === undefined && total.bytes === undefined) return undefined;
   const all = (total.bytes ?? 0) + bytesPerItem * (total.items ?? 0);

@@ -67,8 +67,8 @@ function printHelp(name: string): void {
   process.stdout.write(about === undefined ? helpText() : commandHelp(about));
 }
 
-/** Exits without an error message if the reader of the output, such as `head`, closes the pipe
- *  early. */
+/** Exits without an error message if the reader of the output closes the pipe early, as `head`
+ *  does. */
 function endIfPipeClosed(error: Error): void {
   if (systemErrorCode(error) !== "EPIPE") throw error;
   process.exit();
@@ -104,8 +104,8 @@ async function serve(
     if (!(error instanceof StartRefused)) throw error;
     failWith(error.problems);
   } finally {
-    // With workers the timer stays: while a worker is replaced, nothing else may keep the process
-    // running.
+    // If there are workers, the timer stays: while a worker is replaced, nothing else may keep the
+    // process running.
     if (workerCountOf(options.value.workers) === 1 || process.exitCode === 1) {
       clearInterval(staying);
     }

@@ -25,7 +25,7 @@ import { columnsOf } from "./progress.ts";
 /** The options of `etagere status`, which prints what clients of a running server hold and wait
  *  for, and its load, once or again and again. Health checks of containers use `--ready`. */
 const columnsDefault = 120;
-/** Width of pipes and files, which have none. */
+/** Width of output to a pipe or file, where lines are not cut. */
 const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
@@ -162,7 +162,7 @@ function workerLine(workers: StatusReport["health"]["workers"]): readonly string
   return [`Workers ${processes.length}: ${each.join(", ")}; replaced after a failure ${restarts}`];
 }
 
-/** Shown only if something was lost. */
+/** Renders lost audit lines; empty if none was lost. */
 function auditLine(lost: StatusReport["health"]["auditLostLines"] = {}): readonly string[] {
   const targets = Object.entries(lost).filter(([, lines]) => lines > 0);
   if (targets.length === 0) return [];
@@ -237,7 +237,7 @@ const subscriptionHead = [
   "SUBSCRIPTION",
 ];
 
-/** Without subscriptions there is no section: most servers have none. */
+/** Renders subscriptions. Empty if there are none, as on most servers. */
 function subscriptionSection(rows: readonly SubscriptionView[]): readonly string[] {
   if (rows.length === 0) return [];
   return [section("Event subscriptions", subscriptionHead, rows.map(subscriptionRow), false)];
@@ -279,7 +279,7 @@ function duration(seconds: number): string {
   return `${(seconds / 3600).toFixed(0)} h`;
 }
 
-/** Responses of the admin API. */
+/** The responses of the admin API that the report shows. */
 interface StatusReport {
   readonly url: string;
   readonly server: ServerInfo;
@@ -287,7 +287,7 @@ interface StatusReport {
   readonly leases: LeasesView;
   readonly smb: SmbView;
   readonly messages: MessagesView;
-  /** Undefined if the server is of an earlier release. */
+  /** Undefined if the server has an earlier release, which lacks this route. */
   readonly subscriptions?: { readonly subscriptions: readonly SubscriptionView[] };
 }
 

@@ -47,13 +47,12 @@ export async function checkOptions(given: GivenOptions): Promise<Options> {
   return checked.value;
 }
 
-/** The data folder that options name. */
 export function locationOf({ location }: Options): string {
   return resolve(location ?? defaultLocation);
 }
 
-/** Runs `work` with the stores that options name, and with the background tasks of a server, such
- *  as the deletion of data that nothing refers to. Then closes the stores. */
+/** Runs `work` with the stores that options name, and with the background tasks of a server
+ *  (deletion of data that nothing refers to, for example). Then closes the stores. */
 export async function withStores<T>(
   options: Options,
   work: (stores: DataStores, world: World) => Promise<T>,
@@ -78,7 +77,7 @@ export async function withLocation<T>(
   return useAndClose(openDataLocation(location, world, newKeys), (data) => work(data, world));
 }
 
-/** As `withLocation`, with the data folder of a server that is not running. Throws if the folder
+/** Like `withLocation`, with the data folder of a server that is not running. Throws if the folder
  *  does not exist, because opening it would create it. */
 export async function withFolder<T>(
   { location = defaultLocation, encryption }: FolderValues,
@@ -122,5 +121,5 @@ export async function keepRunning<T>(work: () => Promise<T>): Promise<T> {
 
 const nothing = (): void => undefined;
 
-/** A log without output, for commands whose only output is their report. */
+/** A log that writes nothing, for commands whose only output is a report. */
 export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

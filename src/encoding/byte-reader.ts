@@ -15,7 +15,7 @@ export class ByteReader {
     return this.bytes.length - this.at;
   }
 
-  /** The next bytes, not copied. */
+  /** Returns the next bytes as a view, not a copy. */
   take(length: number): Uint8Array {
     const from = this.#advance(length);
     return this.bytes.subarray(from, from + length);

@@ -36,7 +36,7 @@ export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   return copyBytes(keyScratch, 0, writeParts(parts, 0));
 }
 
-/** As `encodeKey`, preceded by the tag byte of a table: the form of all keys in the store. */
+/** Like `encodeKey`, preceded by the tag byte of a table: the form of all keys in the store. */
 export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Array {
   keyScratch[0] = tag;
   return copyBytes(keyScratch, 0, writeParts(parts, 1));
@@ -312,8 +312,8 @@ function readBigint(bytes: Uint8Array, cursor: Cursor, count: number): bigint {
   return halves.getBigUint64(0);
 }
 
-/** A key as a string with one code unit per byte: it can be the key of a `Map`, and `<` compares
- *  such strings in byte order. */
+/** A key as a string with one code unit per byte. It can be the key of a `Map`, and `<` compares
+ *  two of these strings in byte order. */
 export type KeyText = string;
 
 export function textOfKey(key: Uint8Array, from = 0, to = key.length): KeyText {

@@ -2,8 +2,9 @@ import type { Awaitable } from "../base/awaitable.ts";
 import type { LoopShare } from "../base/loop-share.ts";
 import { pageBytes, returnPage, takePage } from "../process/bytes.ts";
 
-/** Large response bodies, such as listings, in pages of 64 KiB that the next response uses again
- *  (docs/adr/012-reusable-response-pages.md). Written by `http` while the pieces are rendered. */
+/** Large response bodies (listings, for example) in pages of 64 KiB that the next response uses
+ *  again (docs/adr/012-reusable-response-pages.md). `http` writes them while the pieces are
+ *  rendered. */
 
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
@@ -14,9 +15,9 @@ export class PagedText {
   readonly #pieces: Buffer[] = [];
   #pages: Buffer[] = [];
   #page: Buffer | undefined;
-  /** Bytes written to the current page. */
+  /** Number of bytes written to the current page. */
   #used = 0;
-  /** Bytes of all earlier pages and pieces. */
+  /** Number of bytes of all earlier pages and pieces. */
   #fullBytes = 0;
 
   get length(): number {

@@ -54,7 +54,7 @@ interface TableDefinition<K, R> {
   /** The field that refers to stored content, if any; `operation/apply.ts` maintains its
    *  references. */
   readonly content?: keyof R & string;
-  /** Whether records without content are valid, such as directories among files. */
+  /** Whether records without content are valid, as directories are among files. */
   readonly mayLackContent?: true;
   /** Whether records have a field `lease`, which archives leave out. */
   readonly hasLease?: true;
@@ -83,7 +83,7 @@ interface TableDefinition<K, R> {
 /** Declared by most tables: data that archives contain and that exists until it is deleted. */
 export const archivedRecord = { lifetime: "durable", role: "record", isArchived: true } as const;
 
-/** Declared by tables with such records that archives leave out. */
+/** Declared by tables whose records archives leave out. */
 export const internalRecord = { ...archivedRecord, isArchived: false } as const;
 
 /** A table as `defineTable` returns it: its declaration, and the functions that encode and decode
@@ -95,9 +95,7 @@ export interface Table<K, R> extends Omit<
   readonly content?: string;
   readonly repeatsOwner?: string;
   readonly defines: readonly DefinedId[];
-  /** Encodes the tag and the key tuple. */
   readonly key: (key: K) => Uint8Array;
-  /** The key tuple. */
   readonly keyParts: (key: K) => readonly KeyPart[];
   /** The range of the records whose keys begin with `parts`. With a string prefix: those whose next
    *  part is a string that starts with it. `range([])` is the whole table. */
@@ -229,7 +227,7 @@ export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {
   return table as unknown as AnyTable;
 }
 
-/** The same table for keys that are encoded already, as reclaim jobs find them in the store. */
+/** The same table, whose keys are already encoded: reclaim jobs find encoded keys in the store. */
 export function withEncodedKeys(table: AnyTable): AnyTable {
   return { ...table, key: (key) => key as Uint8Array };
 }

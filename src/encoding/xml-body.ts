@@ -11,14 +11,14 @@ export function xmlBody(inner: string): { readonly type: string; readonly text: 
   return { type: "application/xml", text: byteOrderMark + xmlDeclaration + inner };
 }
 
-/** As `xmlBody`, with the line feed that newer operations of the service write after the
+/** Like `xmlBody`, with the line feed that newer operations of Azure write after the
  *  declaration. */
 export function newXmlBody(inner: string): { readonly type: string; readonly text: string } {
   return { type: "application/xml", text: `${byteOrderMark}${xmlDeclaration}\n${inner}` };
 }
 
-/** As `xmlBody`, for a long list: the text before it, its element `name` with rendered entries, and
- *  the text after it. */
+/** Like `xmlBody`, for a long list: the text before it, the element `name` with rendered entries,
+ *  and the text after it. */
 export function xmlListBody(list: {
   readonly before: string;
   readonly name: string;
@@ -39,17 +39,17 @@ interface XmlPieces {
   readonly pieces: Iterable<string>;
 }
 
-/** As `xmlBody`, for long lists: the pieces are rendered while they are sent. */
+/** Like `xmlBody`, for long lists: the pieces are rendered while they are sent. */
 export function xmlBodyOf(inner: Iterable<string>): XmlPieces {
   return { type: "application/xml", pieces: joined(byteOrderMark + xmlDeclaration, inner) };
 }
 
-/** As `newXmlBody`, in pieces that are rendered while they are sent. */
+/** Like `newXmlBody`, in pieces that are rendered while the response is sent. */
 export function newXmlBodyOf(inner: Iterable<string>): XmlPieces {
   return { type: "application/xml", pieces: joined(`${byteOrderMark}${xmlDeclaration}\n`, inner) };
 }
 
-/** As `element` of `xml-writer.ts`, around inner XML in pieces. */
+/** Like `element` of `xml-writer.ts`, around inner XML in pieces. */
 export function* elementOf(
   name: string,
   inner: Iterable<string>,
@@ -65,7 +65,8 @@ export function* elementOf(
   yield isEmpty ? element(name, "", attributes) : `</${name}>`;
 }
 
-/** Joins texts and lists of texts to one list, without rendering them. */
+/** Joins texts and lists of texts to one list. The lists are rendered only while the result is
+ *  read. */
 export function* joined(...parts: readonly (string | Iterable<string>)[]): Generator<string> {
   for (const part of parts) {
     if (typeof part === "string") yield part;

@@ -57,7 +57,7 @@ export function firstIllegalCharacter(text: string): number {
   return text.search(illegal);
 }
 
-/** As `firstIllegalCharacter`, as a generator that yields after each step of so many UTF-16 code
+/** Like `firstIllegalCharacter`, as a generator that yields after each step of so many UTF-16 code
  *  units: the caller lets other requests run in between. */
 export function* searchIllegalCharacter(
   text: string,
@@ -65,7 +65,7 @@ export function* searchIllegalCharacter(
 ): Generator<undefined, number> {
   for (let from = 0; from < text.length;) {
     let to = Math.min(from + stepUnits, text.length);
-    // A pair of surrogates must not be divided.
+    // A step must not end between the two units of a surrogate pair.
     if (to < text.length && (text.codePointAt(to - 1) ?? 0) > 0xffff) to += 1;
     const found = firstIllegalCharacter(text.slice(from, to));
     if (found >= 0) return from + found;

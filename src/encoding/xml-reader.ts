@@ -34,7 +34,7 @@ interface Reader {
   readonly isPlain: boolean;
   at: number;
   readonly open: OpenElement[];
-  /** Undefined until the root element is closed. */
+  /** The root element. Undefined until its end tag was read. */
   root: XmlElement | undefined;
   elements: number;
   // The line of the last offset that `locationAt` was called for: its number, its start, and its
@@ -237,7 +237,7 @@ const distinctNamesMax = 10_000;
 
 const lettersOnly = /^[A-Za-z]+$/;
 
-/** The name without its namespace prefix; undefined if it is malformed. */
+/** The part of a name after the namespace prefix; undefined if the name is malformed. */
 function localNameOf(reader: Reader, qualifiedName: string): string | undefined {
   if (lettersOnly.test(qualifiedName)) return qualifiedName;
   const known = reader.localNames.get(qualifiedName);

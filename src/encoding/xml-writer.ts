@@ -40,7 +40,7 @@ export function textElement(name: string, value: string | number | bigint | unde
   return text === "" ? `<${name} />` : `<${name}>${text}</${name}>`;
 }
 
-/** As `textElement` without escaping and for non-empty texts, such as dates and numbers. */
+/** Like `textElement` without escaping, for non-empty texts that need none (dates, numbers). */
 export function plainElement(name: string, text: string | number): string {
   return `<${name}>${text}</${name}>`;
 }
@@ -84,8 +84,8 @@ export function nameElement(name: string, value: string): string {
   return `<${name} Encoded="true">${encodeName(value)}</${name}>`;
 }
 
-/** Percent-encodes a name. Replaces surrogates without their pair, for which `encodeURIComponent`
- *  would throw: one such name must not make a listing fail. */
+/** Percent-encodes a name. Replaces surrogates without a pair, for which `encodeURIComponent` would
+ *  throw: one name with them must not make a listing fail. */
 function encodeName(value: string): string {
   const wellFormed = value.replaceAll(/\p{Surrogate}/gu, replacement);
   return encodeURIComponent(wellFormed);

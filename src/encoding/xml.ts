@@ -49,8 +49,8 @@ const unitsPerTag = 0.25;
 const charactersPerStep = 256 * 1024;
 const charactersPerUnit = 4096;
 
-/** As `parseXml`, yielding to the event loop between steps, for long documents such as a list of
- *  50,000 blocks. */
+/** Like `parseXml`, yielding to the event loop between steps, for long documents (a list of 50,000
+ *  blocks). */
 export async function parseXmlInSteps(
   body: Uint8Array,
   loop: LoopShare,
@@ -84,7 +84,8 @@ export function xmlChild(element: XmlElement, name: string): XmlElement | undefi
   return element.children.find((child) => child.name === name);
 }
 
-/** Text of a child: `undefined` without such a child, "" if it is empty. */
+/** Text of a child; `undefined` if the element has no child of this name, "" if the child is
+ *  empty. */
 export function xmlChildText(element: XmlElement, name: string): string | undefined {
   return xmlChild(element, name)?.text;
 }

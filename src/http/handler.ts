@@ -98,11 +98,12 @@ function accessEntry(
   return { remoteAddress, method, url, httpVersion, status, contentLength };
 }
 
-/** Larger responses are sent at once, to free their memory early. */
+/** Limit of a response that may wait for a common write. Larger responses are sent at once, so that
+ *  their memory is freed early. */
 const batchedBytesMax = 64 * 1024;
 
-/** The length of a response that is larger than `batchedBytesMax` and completely in memory; 0 for
- *  others. */
+/** The length of a response that is completely in memory and larger than `batchedBytesMax`; 0 for
+ *  any other response. */
 function largeBytesOf({ body }: WireResponse): number {
   const bytes =
     body?.kind === "paged" ? body.paged.length : body?.kind === "bytes" ? body.bytes.length : 0;

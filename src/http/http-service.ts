@@ -42,7 +42,7 @@ export interface HttpService {
   readonly meter: Meter;
   /** Receives completed requests, for the request feed; undefined: there is none. */
   readonly observer?: Observer;
-  /** Records traces of requests; undefined: none. */
+  /** Records traces of requests. Undefined if the server records none. */
   readonly tracer?: RequestTracer | undefined;
   /** Limits the bytes of all request bodies in memory; undefined: no limit. */
   readonly memory?: MemoryBudget;
@@ -84,7 +84,7 @@ export interface Observer {
   watch: ((observed: ObservedRequest) => void) | undefined;
   /** Receives the changes of files over SMB. */
   watchFiles?: ReportFileChange | undefined;
-  /** Writes the audit log; undefined without one. */
+  /** Writes an entry to the audit log. Undefined if the server has no audit log. */
   readonly audit?: ((observed: ObservedRequest) => void) | undefined;
 }
 

@@ -98,7 +98,7 @@ export async function serveRequest(http: HttpService, request: WireRequest): Pro
   return response;
 }
 
-/** Counts a response and its duration in the metrics of the service. */
+/** Counts a response, and the duration of the request, in the metrics of the service. */
 export function meterOf({ meter, service }: HttpService): ResponseMeter {
   return ({ operation = "none", status }, seconds) =>
     meter.request({ service: service.name, operation, status, seconds });
@@ -138,7 +138,7 @@ function runAuthenticated(
   const permitted = checkPermission(http, selected.value);
   if (!permitted.ok) {
     const completed = rejected(selected.value, permitted);
-    // Another process may have assigned the role.
+    // Repeats the check, because another process may have assigned a role since.
     const isOpen = mayRepeat && isRoleCaller(selected.value.principal);
     return isOpen ? repeatIfChanged(http, addressed, completed) : completed;
   }
@@ -196,8 +196,8 @@ function complete(
   return completed.then((outcome) => ({ context, call, result: ok(outcome) }));
 }
 
-/** Executes an operation with a large response, such as a listing, when `LargeResponseLimiter`
- *  admits it. Gets 503 if too many wait or too many large responses are unsent. */
+/** Executes an operation with a large response (a listing, for example) when `LargeResponseLimiter`
+ *  admits it. Answers 503 if too many requests wait or too many large responses are unsent. */
 async function executeLarge({ runtime, unsent, processing }: HttpService, call: Call) {
   const { largeResponses } = processing;
   if (largeResponses.isFull || unsent?.makeRoom() === false) return busyOutcome;
@@ -363,7 +363,7 @@ function logRequest(
     seconds: Number(http.clock.monotonic() - startedAt) / Number(ticksPerSecond),
     service: http.service.name,
     method: request.method,
-    // Signatures are secrets, also in a log.
+    // Leaves out signatures: they are secrets that must not be in a log.
     url: withoutSecrets(request.target),
     status,
     code: fault?.code ?? headers["x-ms-error-code"],

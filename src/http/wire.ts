@@ -21,7 +21,7 @@ export interface WireRequest {
   readonly remoteAddress: string;
   /** Counts the memory that the request holds; undefined: unlimited. */
   readonly memory?: RequestMemory;
-  /** Whether its connection exceeds the limit, so that it gets 503. */
+  /** Whether the connection exceeds the limit of connections, so that the request gets 503. */
   readonly isSurplus?: boolean;
   /** Account of the batch that this request is a part of; undefined outside a batch. */
   readonly batchAccount?: string;

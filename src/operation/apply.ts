@@ -16,7 +16,7 @@ import { decodeKey } from "../encoding/keys.ts";
  *  index entries, notices of changes, and the bytes that count against a quota. `run.ts` calls it
  *  for REST operations; imports, event delivery and background jobs apply effects with it. */
 
-/** What a decision was based on, and the ETag and time of its write. */
+/** What a decision was based on, and the ETag and time of the write. */
 interface WriteContext {
   readonly call: Call;
   readonly scope: object;
@@ -91,7 +91,7 @@ export async function applyDeferredUpdate(
   await write(content, tx, recordWrite, before);
 }
 
-/** On whose behalf effects are applied. */
+/** The session for which effects are applied, and the counter of their bytes. */
 interface EffectsOwner {
   /** Identifies the session that made the changes, which gets no change notices. */
   readonly origin?: string | undefined;

@@ -1,8 +1,8 @@
 import type { Clock } from "../base/world.ts";
 
-/** Fair order for clients that change one resource in a loop of read and conditional write, as with
- *  a counter in a blob. Without it, the client that wrote last would win again and again: it need
- *  not read first, unlike the others. `execute.ts` asks it before such requests
+/** Fair order for clients that change one resource in a loop of read and conditional write (a
+ *  counter in a blob, for example). Otherwise the client that wrote last would win again and again,
+ *  because it alone need not read first. `execute.ts` asks this queue before each such request
  *  (docs/adr/009-fair-conditional-writes.md). */
 
 /** Longest reservation. A client that does not write within this time loses its reservation. */
@@ -73,8 +73,8 @@ class ContentionQueue {
     this.#end = end;
   }
 
-  /** Whether the client's last write failed. Each failure is consumed by one read: otherwise a
-   *  client that only reads, such as another user of the same connection, would delay others. */
+  /** Whether the client's last write failed. One read consumes a failure: otherwise a client that
+   *  only reads (another user of the same connection, for example) would delay other clients. */
   consumeFailure(client: ClientIdentity): boolean {
     return this.#failed.delete(client);
   }

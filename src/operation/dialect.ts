@@ -5,8 +5,8 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** How one service or API differs from the others in HTTP: method override, ETag headers, format of
- *  faults, transactions. Services declare a dialect (Table, Data Lake), `http/` interprets it. */
+/** How one service or API differs from all other services in HTTP: method override, ETag headers,
+ *  format of faults, transactions. Table and Data Lake declare a dialect; `http/` interprets it. */
 export interface Dialect {
   /** Returns the method that selects the operation: that of the request, or of X-HTTP-Method for
    *  clients whose proxies allow only POST. */
@@ -17,7 +17,7 @@ export interface Dialect {
   /** The headers with the ETag of a reply. */
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
   readonly renderFault: (fault: Fault, request: RequestInfo) => RenderedFault;
-  /** Whether a request without credentials is rejected as such before its path is checked. */
+  /** Whether a request without credentials is rejected before its path is checked. */
   readonly rejectsAnonymousFirst?: true;
   /** Undefined if no operation has a `transaction` body. */
   readonly transaction?: TransactionDialect;
@@ -28,12 +28,12 @@ export interface Dialect {
 
 export type DialectWithTransactions = Dialect & Required<Pick<Dialect, "transaction">>;
 
-/** What is known of the request when its fault is rendered. */
+/** The known properties of the request whose fault is rendered. */
 export interface RequestInfo {
   readonly header: (name: string) => string | undefined;
-  /** The path and query of the URL as sent. */
+  /** The path and query of the URL, as the client sent them. */
   readonly target: string;
-  /** Undefined if the fault occurred before the version was parsed, as for `operation`. */
+  /** Undefined if the fault occurred before the version was parsed. */
   readonly version: string | undefined;
   readonly operation: Operation | undefined;
   readonly requestId: string;
@@ -46,8 +46,8 @@ export interface RenderedFault {
   readonly text: string;
   /** The reason phrase of the status line; undefined for the one of HTTP. */
   readonly reason?: string;
-  /** Whether the response has neither x-ms-version nor x-ms-client-request-id: recorded for faults
-   *  that the gateway before the service reports. */
+  /** Whether the response has neither x-ms-version nor x-ms-client-request-id. Recorded from Azure
+   *  for faults that the gateway before the service reports. */
   readonly bare: boolean;
 }
 

@@ -35,7 +35,7 @@ export type Effect =
 
 /** Removal of unreachable records, done later in bounded transactions. */
 export interface ReclaimJob {
-  /** Names the handler, e.g. `blob-container`. */
+  /** Name of the handler (`blob-container`). */
   readonly kind: string;
   /** Key of what is removed, for example the id of a container. */
   readonly scope: JobScope;
@@ -57,7 +57,7 @@ export function put<K, R extends object>(
   return { effect: "put", table: anyTable(table), key, record, content };
 }
 
-/** Deletes a record, with its content references and index entries. */
+/** Deletes a record, its content references and its index entries. */
 export function remove<K, R extends object>(table: Table<K, R>, key: K): Effect {
   return { effect: "remove", table: anyTable(table), key };
 }

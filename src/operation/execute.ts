@@ -36,7 +36,7 @@ export interface Call {
   readonly resource: Resource;
   readonly account: string;
   readonly features: Features;
-  /** As in `LoadRequest`. */
+  /** See `LoadRequest`. */
   readonly identityRevision?: bigint | undefined;
   readonly address: Address;
   readonly version: string;
@@ -52,7 +52,7 @@ export interface Call {
    *  extents or in memory. */
   readonly received: ReceivedBody | undefined;
   readonly requestId: string;
-  /** As the client sent it; undefined without one. */
+  /** The x-ms-client-request-id of the client; undefined if it sent none. */
   readonly clientRequestId: string | undefined;
   /** The range of entities that a table SAS is limited to. */
   readonly entities?: EntityRange | undefined;
@@ -62,7 +62,7 @@ export interface Call {
   readonly source: CopySource | undefined;
   /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
-  /** Object id of the user who acts. */
+  /** Object id of the user for whom the request acts. */
   readonly callerId?: string | undefined;
   /** Returns the caller that access control lists limit; undefined for none. */
   readonly aclCaller?: (() => AclCaller | undefined) | undefined;

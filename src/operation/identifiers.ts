@@ -10,7 +10,7 @@ export function newId(random: Random): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) >> 1n;
 }
 
-/** A version 4 GUID in its canonical lower-case form. */
+/** A random GUID (version 4) in canonical lower-case form. */
 export function newGuid(random: Random): string {
   const bytes = random.bytes(16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;

@@ -7,7 +7,7 @@ import { blobNameUnitsMax, isListedPath } from "../protocol/names.ts";
 /** Parameters that the listings of several services have alike: prefix, delimiter, page size, and
  *  the marker with which a client requests the next page. */
 
-/** Limit of the service for one page. */
+/** Azure's limit of the entries of a page. */
 const pageEntriesMax = 5000;
 
 /** Whether the text is short enough to be a name in a listing or the start of one. A longer text

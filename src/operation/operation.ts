@@ -59,8 +59,9 @@ type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
 type ETagPolicy = "renew" | "keep" | "none";
 
 /** How the body of a request is received. `none`: a request with a body is rejected, because its
- *  bytes would be lost. The documents require `Content-Length: 0` for operations without a body,
- *  such as Put Block From URL. `transaction`: several requests that are executed together. */
+ *  bytes would be lost. Azure's documentation requires `Content-Length: 0` for operations without a
+ *  body (Put Block From URL, for example). `transaction`: several requests that are executed
+ *  together. */
 export type BodySpec<B> =
   | { readonly kind: "none" }
   | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
@@ -118,8 +119,8 @@ interface ReadContext<Scope, Target, Input, A> {
   readonly aclCaller: AclCaller | undefined;
 }
 
-/** The input of `decide`: that of `reads`, its result, and values that a pure function cannot make
- *  itself, such as ids. */
+/** The input of `decide`: that of `reads`, the result of `reads`, and values that a pure function
+ *  cannot produce (ids, for example). */
 interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadContext<
   Scope,
   Target,
@@ -145,7 +146,7 @@ interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadConte
   readonly isUnconditional: boolean;
   /** Derives credentials for the caller; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
-  // Random ids; each call returns another one.
+  // Returns a new random id with each call.
   readonly newId: () => bigint;
   readonly newGuid: () => string;
 }
@@ -196,9 +197,9 @@ export interface OperationSpec<
   readonly route: Route<N>;
   /** The first x-ms-version that has the operation. */
   readonly since: Version;
-  /** Undefined: none. */
+  /** Undefined if the operation has no parameters. */
   readonly params?: P;
-  /** Undefined: a request with a body is rejected. */
+  /** Undefined if the operation rejects a request with a body. */
   readonly body?: BodySpec<B>;
   /** Resources that a request names beside its target, with the permission that it needs for each.
    *  `decide` gets the record of a linked resource as `source`. */
@@ -221,9 +222,9 @@ export interface OperationSpec<
     readonly outOfRange?: FaultCode;
   };
   /** When `If-None-Match: *` is checked, if not with the other conditions. `last`: after the
-   *  decision, that is after the source of a copy; `ignored`: never, as recorded of operations that
-   *  never create their target. A function: where it returns true, before the lease of an existing
-   *  target. */
+   *  decision, that is after the source of a copy. `ignored`: never, as recorded from Azure for
+   *  operations that never create their target. A function: if it returns true, before the lease of
+   *  an existing target. */
   readonly ifNoneMatchAny?: "last" | "ignored" | ((scope: Rs[N]["scope"]) => boolean);
   readonly lease: LeasePolicy;
   /** Whether a request with these parameters renews the lease of the target: its id is then
@@ -248,7 +249,8 @@ export interface OperationSpec<
   /** The response may be megabytes long and is built in memory, so `http/` limits how many are
    *  built at a time. */
   readonly largeResponse?: true;
-  /** Undefined: 200, and no headers but those of every response. */
+  /** Status and headers of a success. Undefined: 200, and only the headers that every response
+   *  has. */
   readonly success?: { readonly status: number; readonly headers: readonly H[] };
   /** Reads further records for `decide`, in the same transaction. */
   readonly reads?: (view: RecordView, context: ReadContextOf<Rs[N], A, T, P, B>) => Awaitable<S>;
@@ -266,8 +268,8 @@ export interface OperationSpec<
     context: ReadContextOf<Rs[N], A, T, P, B>,
     bodyBytes: number,
   ) => Awaitable<Result<void>>;
-  /** The last change of records that belong to a missing target, such as uncommitted blocks. Dates
-   *  in conditions are compared with it. Undefined if there are no such records. */
+  /** The last change of records that belong to a missing target (uncommitted blocks, for example).
+   *  Dates in conditions are compared with it. Undefined if there are no records of this kind. */
   readonly lastModifiedOf?: (readResult: S) => Ticks | undefined;
   /** Decides the result of the request. Pure and synchronous, because it runs again on new data
    *  after a conflict. */
@@ -287,7 +289,7 @@ export interface BodyInput<B> {
   readonly body: B;
 }
 
-/** An operation without its type parameters. */
+/** An operation of any type parameters. */
 export type Operation = Omit<
   OperationSpec<
     Readonly<Record<string, { scope: object; target: object }>>,
@@ -365,8 +367,8 @@ const omittedFields: Pick<Operation, OmittedField> = {
   success: { status: 200, headers: [] },
 };
 
-/** Completes a declaration with the fields that it may omit, for `operationsOf` and for operations
- *  that are made from others. */
+/** Completes a declaration with the fields that it may omit. Called by `operationsOf`, and for
+ *  operations that are derived from another declaration. */
 export function completeDeclaration(spec: object): Operation {
   const operation = { ...omittedFields, ...spec } as Operation;
   return { ...operation, roles: rolesOf(operation.params) };

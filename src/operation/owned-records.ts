@@ -13,7 +13,7 @@ import type { RecordView } from "./view.ts";
 /** Most records that one transaction removes, unless their table declares fewer. */
 const removalsMax = 500;
 
-/** An id that a record defines. */
+/** An id that a record defines, and by which other records are keyed. */
 export interface OwnerId {
   readonly kind: OwnerKind;
   readonly id: bigint;
@@ -84,8 +84,8 @@ function jobsBelow(table: AnyTable, record: object, owner?: KeyPart): readonly R
   return definedIds(table, record, owner).map(({ kind, id }) => ownerJob(kind, id));
 }
 
-/** Removes a record whose period has ended. If the period was prolonged meanwhile, stores the job
- *  again with the new time. */
+/** Removes a record whose period has ended. If the period has been prolonged since the job was
+ *  stored, stores the job again with the new time. */
 export function removeExpired(table: AnyTable): ReclaimHandler {
   const { period } = table;
   const encoded = withEncodedKeys(table);

@@ -10,8 +10,8 @@ import { defineCounter, type AnyTable } from "../encoding/table.ts";
 export interface AccountQuota {
   readonly quotaBytes: number;
   /** Whether the counter has all bytes of the account. False from the time that a quota is set on
-   *  an account with data until a background task (`data/usage-counts.ts`) has counted them;
-   *  meanwhile every write is counted and none rejected. */
+   *  an account with data until a background task (`data/usage-counts.ts`) has counted them. Until
+   *  then every write is counted and none is rejected. */
   readonly isCounted: boolean;
 }
 
@@ -24,7 +24,7 @@ interface AccountInScope {
   };
 }
 
-/** Whether the account writes its changes to the event log. */
+/** Whether the account has an event log, to which its changes are written. */
 export function hasEventLog(scope: object): boolean {
   const { account }: AccountInScope = scope;
   return account?.events !== undefined;
@@ -73,7 +73,7 @@ export class QuotaExceeded extends Error {
 /** The usage of one account as far as this process knows it: the counter is not read for every
  *  write. */
 interface Gauge {
-  /** The counter when it was last read. */
+  /** The counter at the time of the last reading. */
   used: number;
   readAt: Ticks | undefined;
   /** Bytes that this process has admitted since then, and before if they were not committed. */

@@ -4,9 +4,9 @@ import type { Ticks } from "../base/ticks.ts";
 import { once } from "../process/memo.ts";
 import type { Transaction, View } from "../store/store.ts";
 
-/** The table of reclaim jobs: removals that are too large for the transaction that causes them,
- *  such as the blobs of a deleted container, or that are due later, such as expired messages.
- *  Effects store jobs, `reclaim.ts` runs them. */
+/** The table of reclaim jobs: removals that are too large for the transaction that causes them (the
+ *  blobs of a deleted container), or that are due later (expired messages). Effects store jobs,
+ *  `reclaim.ts` runs them. */
 
 /** The stored reclaim jobs, ordered by due time. */
 export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string }, ReclaimJob>({
@@ -60,7 +60,6 @@ function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   );
 }
 
-/** A stored job with its key. */
 export interface DueJob {
   readonly key: Uint8Array;
   readonly job: ReclaimJob;

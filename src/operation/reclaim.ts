@@ -21,7 +21,7 @@ interface ReclaimParts {
   readonly quotas?: Quotas | undefined;
 }
 
-/** A failed job is retried after this time. */
+/** Pause before a failed job is retried. */
 const postponementTicks = 300n * ticksPerSecond;
 
 /** Most steps per round, so that other background work runs in between. */
@@ -33,7 +33,7 @@ export function reclaimStep(parts: ReclaimParts): Promise<boolean> {
   return step(parts, {});
 }
 
-/** As `reclaimStep`, but postpones a job that fails, so that it does not block the jobs after it.
+/** Like `reclaimStep`, but postpones a job that fails, so that it does not block the jobs after it.
  *  No job is postponed if the store is unavailable, because then every job fails. */
 export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<boolean> {
   const attempt: StepAttempt = {};
@@ -76,7 +76,8 @@ function step(parts: ReclaimParts, attempt: StepAttempt): Promise<boolean> {
   return parts.store.transact(work, { mayUseReserve: true });
 }
 
-/** Does nothing if another process has finished or postponed the job meanwhile. */
+/** Postpones a job. Does nothing if another process has finished or postponed it since it was
+ *  read. */
 function postpone(store: Store, { key, job }: DueJob): Promise<void> {
   return store.transact(async (tx) => {
     if ((await tx.get(key)) === undefined) return;
@@ -85,7 +86,7 @@ function postpone(store: Store, { key, job }: DueJob): Promise<void> {
   });
 }
 
-/** Runs one step of the job, and deletes the job after its last step. */
+/** Runs one step of a job. The last step deletes the job. */
 async function workOn(
   tx: Transaction,
   { key, job }: DueJob,

@@ -152,7 +152,8 @@ export class Records implements RecordView {
 
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {
     const slices = this.#content.slices(this.#view, ref, from, length);
-    // Only a tree may have more slices than fit into a record.
+    // Content that is no tree has at most as many slices as fit into a record, so no division is
+    // needed.
     return ref.kind === "tree" ? this.#inPieces(slices) : slices;
   }
 

@@ -27,7 +27,7 @@ export type RenderedBody =
       readonly length: number;
       /** Sends the checksum of exactly these bytes in a header. */
       readonly checksum?: "md5" | "crc64" | undefined;
-      /** Transforms the bytes while they are sent. */
+      /** Transforms the bytes while the response is sent. */
       readonly transform?: Transform;
       /** Length of the transformed bytes; undefined: unknown before they are sent. */
       readonly transformedLength?: number;
@@ -69,15 +69,15 @@ export interface Reply<Target, H extends string> {
   /** Deletes the target. */
   readonly remove?: true;
   readonly effects?: readonly Effect[];
-  /** Effects that share the target's current content, such as a new snapshot. They are applied
-   *  before the target changes. */
+  /** Effects that share the target's current content (a new snapshot). They are applied before the
+   *  target changes. */
   readonly preserve?: readonly Effect[];
   /** The ETag of the response if it is not the target's, for example that of a new blob
    *  snapshot. */
   readonly etag?: Ticks;
   /** What the change counts as in the event log, if the declaration leaves that to the decision. */
   readonly event?: object;
-  /** A small write that follows a successful read. */
+  /** A small write after a successful read, for example the last access time. */
   readonly deferredUpdate?: DeferredUpdate;
 }
 

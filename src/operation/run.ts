@@ -27,7 +27,7 @@ export interface PreviousOperation {
   loaded: LoadedResource | undefined;
 }
 
-/** Synchronous unless a read returns a promise. */
+/** Runs an attempt. Synchronous unless a read returns a promise. */
 export function run(
   attempt: Attempt,
   call: Call,
@@ -98,8 +98,8 @@ function runOn(
   return decideAfterReads(execution, loaded, context, operation.reads(records, context));
 }
 
-/** Prepares the creation of a missing target, such as its missing parent directories. Undefined if
- *  the operation does not create its target, or if there is nothing to prepare. */
+/** Prepares the creation of a missing target: creates missing parent directories, for example.
+ *  Undefined if the operation does not create its target, or if there is nothing to prepare. */
 function prepareCreation(
   { call }: Execution,
   context: AnyDecisionContext,
@@ -177,7 +177,7 @@ function completeReply(
   return put === reply.put ? reply : { ...reply, put };
 }
 
-/** The reply with the events of its change as further effects. */
+/** The reply, whose effects include the events of the change. */
 function withEvents(
   { call, records }: Execution,
   reply: Reply<object, string>,

@@ -71,8 +71,8 @@ export interface LoadedResource {
   /** Details of the fault if a required target is missing. */
   readonly missing?: FaultDetail;
   /** True if the target was deleted so recently that its name cannot be used again yet
-   *  (`account/deleted-names.ts`). Loaded only for operations that may create the target;
-   *  undefined for all others. */
+   *  (`account/deleted-names.ts`). Loaded only for operations that may create the target; undefined
+   *  for all other operations. */
   readonly isNameReserved?: boolean;
   /** The CORS rules of the service. */
   readonly cors: readonly CorsRule[];
@@ -103,13 +103,14 @@ export interface Resource<A = Address> {
   readonly missing: FaultCode;
   /** Fault code if the target exists and must not. */
   readonly present: FaultCode;
-  /** Further details of that fault. */
+  /** Further details of the fault `present`. */
   readonly describePresent?: (target: object, features: Features) => FaultDetail;
   /** Fault code of an operation that would create a target with a reserved name. */
   readonly reserved?: FaultCode;
   /** Which lease codes and texts apply; without effect on resources that have no leases. */
   readonly leaseKind: LeaseKind;
-  /** Checks that apply to every operation on such a resource, after all others. */
+  /** Checks that apply to every operation on a resource of this kind. They run after all other
+   *  checks. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
   /** The encryption scope of content that a request stores: the one that it names, or the default
    *  of its container; undefined if there is neither. */
@@ -119,7 +120,7 @@ export interface Resource<A = Address> {
     named: string | undefined,
   ) => Promise<ScopeName | undefined>;
   /** The events of a decision, which are written in its transaction. Called only if the account has
-   *  an event log. Undefined if changes of such a resource are no events. */
+   *  an event log. Undefined if changes of this kind of resource are no events. */
   readonly eventsOf?: (change: DecidedChange<A>, view: RecordView) => Awaitable<readonly Effect[]>;
 }
 
@@ -163,7 +164,7 @@ export interface RecordCreation {
   readonly callerId: string | undefined;
 }
 
-/** The scope with prepared parents, and the effects that create them. */
+/** The scope with its prepared parents, and the effects that create the parents. */
 export interface PreparedScope {
   readonly scope: object;
   readonly effects: readonly Effect[];
@@ -186,7 +187,7 @@ export interface Service {
   readonly api?: "dfs";
   /** Finds the resource that a decoded path below the account addresses. */
   readonly identify: (path: string, query: QueryReader) => Result<Address>;
-  /** As `identify`, for a path of the account's static website. */
+  /** Like `identify`, for a path of the account's static website. */
   readonly identifyPage?: (path: string) => Result<Address>;
   /** The names that a SAS is compared with: container, share, queue or table, and the path
    *  below. `header` returns the headers of the request that is authenticated. */
@@ -198,7 +199,7 @@ export interface Service {
   readonly operations: readonly Operation[];
   /** All tables of the service, index tables included. */
   readonly tables: readonly AnyTable[];
-  /** How the service differs from the others in HTTP; undefined: not at all. */
+  /** How the service differs from other services in HTTP. Undefined if it does not differ. */
   readonly dialect?: Dialect;
   /** Handlers of reclaim jobs by kind of job, beside those that follow from the declarations of the
    *  tables (`operation/owned-records.ts`). */
@@ -237,7 +238,7 @@ export interface Reclamation {
 
 /** A record to delete. */
 export interface Removal {
-  /** Undefined for keys that are no record, such as counters. */
+  /** Undefined for keys of other entries, for example counters. */
   readonly table?: AnyTable;
   readonly key: Uint8Array;
 }

@@ -30,13 +30,13 @@ export interface SourceBody {
 
 /** Properties of a copy source that was read by a request, from the response. */
 export interface FetchedProperties {
-  /** A response header, by lower-case name. */
+  /** Returns a response header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly metadata: Metadata;
   /** Length of the whole source, even if a range was read; undefined if the source does not state
    *  it. */
   readonly length: number | undefined;
-  /** Undefined unless the request copies the source's tags. */
+  /** Tags of the source. Undefined unless the request copies the source's tags. */
   readonly tags?: Tags | undefined;
 }
 

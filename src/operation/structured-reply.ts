@@ -15,7 +15,7 @@ import type { ReplyBody } from "./reply.ts";
 /** The parameter with which a read asks for a structured body. */
 export const wantsStructured = header(
   "x-ms-structured-body",
-  // Undefined means malformed: any other value is a fault.
+  // The parser returns undefined for any other value, which is a fault.
   (text) => isStructuredForm(text) || undefined,
 );
 

@@ -4,8 +4,8 @@ import type { Store, Transaction, View } from "../store/store.ts";
 import type { Runtime } from "./work.ts";
 
 /** Tracing: a runtime that measures transactions, waits and content of one request as spans
- *  (OpenTelemetry). `http/http-service.ts` makes one for each traced request; others use the store
- *  and the content directly, at no cost. */
+ *  (OpenTelemetry). `http/http-service.ts` makes one for each traced request. A request without a
+ *  trace uses the store and the content directly, at no cost. */
 
 export function tracedRuntime(runtime: Runtime, span: Span): Runtime {
   const { store, content } = runtime;
@@ -36,7 +36,7 @@ function tracedStore(store: Store, parent: Span): Store {
       return inSpan(span, () => store.snapshot(read, { ...options, span }));
     },
     raiseSequence: (to) => store.raiseSequence(to),
-    // A request watches a key while it waits for its change.
+    // A request watches a key while it waits for a change of that key.
     watch(prefix, onChange, options) {
       const span = parent.begin("wait");
       const unwatch = store.watch(prefix, onChange, options);

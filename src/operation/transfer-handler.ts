@@ -10,7 +10,7 @@ import type { RecordView } from "./view.ts";
 
 /** A stored job that fetches bytes after the response was sent, for an asynchronous copy. */
 export interface TransferJob {
-  /** Unique; the copy id. */
+  /** Unique id of the transfer, which is the copy id. */
   readonly id: string;
   /** Names the handler, e.g. `blob-copy`. */
   readonly kind: string;

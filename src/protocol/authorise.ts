@@ -274,7 +274,7 @@ function merge(
   policy: StoredPolicy,
   wallNow: Ticks,
 ): Result<Principal> {
-  // An empty element in an ACL counts as missing.
+  // An empty element in a stored access policy counts as missing.
   const policyPermissions = policy.permission === "" ? undefined : policy.permission;
   if (principal.start !== undefined && policy.start !== undefined) return inBoth("st");
   if (principal.expiry !== undefined && policy.expiry !== undefined) return inBoth("se");

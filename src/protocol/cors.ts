@@ -39,7 +39,7 @@ export function preflightHeaders(
   if (isBlank(origin)) return missingHeader("Origin");
   if (isBlank(method)) return invalidHeader("Access-Control-Request-Method", "");
   const rule = ruleFor(rules, origin, method);
-  // Later rules are not tried if the first matching one does not allow a header.
+  // If the first matching rule does not allow a header, later rules are not tried.
   if (rule === undefined || !allowsHeaders(rule, namesIn(request.requestHeaders))) {
     return fail("CorsPreflightFailure");
   }

@@ -8,7 +8,8 @@ export function formatDeletedVersion(deletedAt: Ticks): string {
   return (deletedAt - fileTimeStart).toString(16).toUpperCase().padStart(16, "0");
 }
 
-/** Undefined if the text is malformed or after the last time that a key can contain. */
+/** Parses the version of a deleted container or share. Undefined if the text is malformed or after
+ *  the last time that a key can contain. */
 export function parseDeletedVersion(text: string): Ticks | undefined {
   if (!/^[0-9A-F]{16}$/i.test(text)) return undefined;
   const deletedAt = BigInt(`0x${text}`) + fileTimeStart;

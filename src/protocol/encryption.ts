@@ -70,8 +70,8 @@ export const encryption: Param<Encryption> = {
   },
 };
 
-/** As `encryption`, for copies, which can be encrypted in a scope, but not with a customer-provided
- *  key. */
+/** Like `encryption`, for copies, which can be encrypted in a scope, but not with a
+ *  customer-provided key. */
 export const encryptionScope: Param<Encryption> = {
   role: "encryption",
   sources: [scopeHeader],

@@ -15,7 +15,7 @@ import { ok, problem, type Finding } from "./finding.ts";
  *  namely of the database, the bucket and the encryption. */
 interface DatabaseFacts {
   readonly finding: Finding;
-  /** Its clock; undefined if it could not be reached. */
+  /** Time of the database's clock; undefined if the database could not be reached. */
   readonly now?: bigint;
   /** The wrapped data keys; undefined if there are none. */
   readonly keyring?: Uint8Array | undefined;
@@ -38,7 +38,7 @@ export async function checkDatabase(url: string): Promise<DatabaseFacts> {
     connectionTimeoutMillis: connectMillisecondsMax,
     query_timeout: connectMillisecondsMax,
   });
-  // Without a listener, a connection that the database closes would end this process.
+  // If no listener were registered, a connection that the database closes would end this process.
   client.on("error", () => undefined);
   try {
     await client.connect();

@@ -71,7 +71,7 @@ function tryPort(host: string, port: number): Promise<string | undefined> {
 
 const openFilesMin = 4096;
 
-/** The limit on open files, on Linux. */
+/** Checks the limit of open files, on Linux. */
 export async function checkOpenFiles(read = readLimits): Promise<Finding[]> {
   const subject = "open files";
   const limit = /^Max open files\s+(\S+)/m.exec((await read()) ?? "")?.[1];
@@ -132,7 +132,8 @@ const clockSecondsMax = 5;
  *  in 1970. */
 const earliestTicks = unixEpochTicks + 1_735_689_600n * ticksPerSecond;
 
-/** Checks the clock of the machine against other clocks, such as that of the database, by name. */
+/** Compares the clock of the machine with other clocks, by the name of each (the database, for
+ *  example). */
 export function checkClock(clock: Clock, others: ReadonlyMap<string, bigint>): Finding[] {
   const subject = "clock";
   const advice = "synchronise the clock (chrony, systemd-timesyncd)";

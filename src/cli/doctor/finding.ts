@@ -4,7 +4,7 @@ export interface Finding {
   readonly subject: string;
   readonly state: "ok" | "warning" | "problem";
   readonly text: string;
-  /** What to do; absent if there is nothing to do. */
+  /** What the user should do; absent if there is nothing to do. */
   readonly advice?: string;
 }
 

@@ -41,7 +41,7 @@ export function encodeColumn(kind: ColumnKind, cells: readonly unknown[]): Colum
   return { nodes: [own, ...nodes], buffers: [validityOf(cells), ...buffers] };
 }
 
-/** Encodes a column without its validity bitmap. */
+/** Encodes the values of a column, but not the validity bitmap. */
 function encodeKind(kind: ColumnKind, cells: readonly unknown[]): ColumnBytes {
   switch (kind) {
     case "text":

@@ -154,7 +154,7 @@ function isPresentedByUser(request: AuthRequest, options: AuthOptions): boolean 
   if (scheme.toLowerCase() !== "bearer") return false;
   const bearer = authenticateBearer(request, token, options);
   if (!bearer.ok || bearer.value.objectId !== queryText(request, "sduoid")) return false;
-  // Object ids are unique in a tenant only.
+  // An object id is unique only within a tenant, so the tenant is compared, too.
   const tenantId = queryText(request, "skdutid");
   return tenantId === "" || bearer.value.tenantId === tenantId;
 }

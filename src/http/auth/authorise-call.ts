@@ -74,9 +74,9 @@ function checkCaller(http: HttpService, selected: SelectedRequest): Result<void>
 
 const intentHeader = "x-ms-file-request-intent";
 
-/** Rejects a bearer token without the header `x-ms-file-request-intent`. Only operations on files
- *  and directories and on their permissions need it; the official libraries send it for no
- *  others. */
+/** Rejects a bearer token without the header `x-ms-file-request-intent`. Only operations on files,
+ *  directories and their permissions need it; the official libraries send it for no other
+ *  operation. */
 export function checkIntent(principal: Principal, { headers }: WireRequest): Result<void> {
   const isMissing = principal.kind === "bearer" && headers[intentHeader] !== "backup";
   return isMissing ? missingHeader(intentHeader) : granted;
@@ -257,7 +257,7 @@ function authoriseByRoles(
   const { exists, address, input, path } = check;
   const roles = currentRoles(http, location.account);
   if (roles === undefined) {
-    // Without roles, lists limit no signer of a SAS.
+    // If no roles are assigned, access control lists limit no signer of a SAS.
     const isListed = principal.kind === "bearer" && path !== undefined;
     return isListed ? authoriseByLists(selected, listCallerOf(principal), check) : granted;
   }
@@ -267,8 +267,8 @@ function authoriseByRoles(
   const isPermitted =
     allowsCall(http, operation, input, allows) && (!overwrites || allows(overwriteNeed));
   if (!isPermitted) {
-    // Without a path, the operation itself later applies the lists of the user that the SAS names.
-    // They do not limit the signer of the SAS, who therefore needs a role.
+    // If there is no path, the operation itself later applies the lists of the user that the SAS
+    // names. The lists do not limit the signer of the SAS, who therefore needs a role.
     if (path === undefined && listedUserOf(principal) !== undefined) return denied;
     const byLists = authoriseByLists(selected, listCallerOf(principal), check);
     if (!byLists.ok) return byLists;
@@ -318,7 +318,7 @@ export function aclCallerOf(
   const caller = listCallerOf(principal);
   return () => {
     const roles = currentRoles(http, location.account);
-    // Without roles, lists do not limit a SAS.
+    // If no roles are assigned, access control lists do not limit a SAS.
     if (roles === undefined) return principal.kind === "bearer" ? caller : undefined;
     const target = roleTargetOf(http, address);
     const allows = (need: ActionNeed): boolean => rolesAllow(roles, principal, need, target);

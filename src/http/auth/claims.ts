@@ -43,7 +43,7 @@ export function parseTokenPart(part: string): ReadonlyMap<string, unknown> | und
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? new Map(Object.entries(value)) : undefined;
   } catch {
-    // Not JSON, so it is no token.
+    // Text that is not JSON is no token.
     return undefined;
   }
 }

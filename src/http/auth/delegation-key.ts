@@ -31,7 +31,7 @@ export function delegationKeyValue(accountKey: KeyObject, fields: DelegationKeyF
   );
 }
 
-/** As `delegationKeyValue`, for an account key in Base64, as the configuration has it. */
+/** Like `delegationKeyValue`, for an account key in Base64, as the configuration has it. */
 export function delegationKeyValueFrom(accountKey: string, fields: DelegationKeyFields): string {
   return delegationKeyValue(createSecretKey(Buffer.from(accountKey, "base64")), fields);
 }

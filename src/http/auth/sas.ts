@@ -49,7 +49,8 @@ export function authenticateSas(
   if (malformed !== undefined) return malformed;
   if (queryText(request, "sig") === "") return mandatory("sig");
   if (request.query.has("skoid")) {
-    // Such a SAS is limited by roles, which exist only if bearer tokens are accepted.
+    // A SAS with a delegation key is limited by roles, which exist only if bearer tokens are
+    // accepted.
     return options.oauth === undefined
       ? authenticationFailed("User delegation is not possible without bearer tokens.")
       : authenticateDelegationSas(request, ring);

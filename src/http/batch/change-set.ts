@@ -42,7 +42,8 @@ import type { Ticks } from "../../base/ticks.ts";
  *  transaction of 100 parts is a frequent request, so equal parts are parsed once and equal lines
  *  of responses written once. */
 
-/** The responses of the parts, and what the event feed reports of them. */
+/** The responses of the parts of a transaction, and the reports about the parts to the event
+ *  feed. */
 interface ChangeSetResult {
   readonly write: WriteParts;
   readonly parts?: TransactionParts | undefined;
@@ -50,7 +51,7 @@ interface ChangeSetResult {
 
 /** A part that is ready to be executed, or the fault that rejected it before. */
 interface PreparedPart {
-  /** The last context that the part reached. */
+  /** The context in which processing of the part ended. */
   readonly context: RequestContext;
   readonly call: Result<Call>;
 }
@@ -246,7 +247,7 @@ function dialectOf({ service: { name, dialect } }: HttpService): DialectWithTran
 interface Template {
   readonly context: SelectedRequest;
   readonly call: Call;
-  /** The bytes of the part up to the start of its body. */
+  /** The bytes of a part before its body. */
   readonly head: Buffer;
   readonly contentType: string;
   readonly contentLength: string | undefined;

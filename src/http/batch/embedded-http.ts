@@ -43,9 +43,9 @@ export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8A
   return rest.subarray(0, Number(length));
 }
 
-/** Converts a part to a request for the pipeline. Host, TLS and client address are those of the
- *  batch, and so is `x-ms-version` if the part has none. Other headers, such as Authorization, are
- *  not inherited. */
+/** Converts a part to a request for the pipeline. The part has the host, TLS state and client
+ *  address of the batch, and its `x-ms-version` unless the part has one. No other header is
+ *  inherited, in particular not Authorization. */
 export function partRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
   const { method, target, headers, rawHeaders, body } = embedded;
   const inherited = {

@@ -33,7 +33,7 @@ export class Part implements HeaderLines {
 }
 
 interface MultipartLimits {
-  /** Most parts that are accepted. */
+  /** Limit of the number of parts. */
   readonly partsMax: number;
   /** Whether parsing stops after `partsMax` parts instead of rejecting the body. */
   readonly stopsAtMax?: true;

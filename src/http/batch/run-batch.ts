@@ -27,7 +27,7 @@ const partsAtOnceMax = 16;
 const unitsPerRequest = 10;
 const bytesPerUnit = 2048;
 
-/** A batch, and what is needed to run its parts as requests. */
+/** A batch, and what its parts need in order to run as requests. */
 interface BatchRun {
   readonly http: HttpService;
   /** The request of the whole batch. */

@@ -17,7 +17,7 @@ interface Diagnosis {
   /** The property, header, query parameter or XML element that is at fault. */
   readonly about?: string;
   readonly details?: Readonly<Record<string, string>>;
-  /** Explains a signature that did not match. */
+  /** Names the mistake that explains a signature that did not match. */
   readonly signature?: SignatureReport;
 }
 

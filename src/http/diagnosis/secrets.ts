@@ -33,7 +33,7 @@ export function withoutSecrets(text: string): string {
   return plain.length > loggedUnitsMax ? `${plain.slice(0, loggedUnitsMax)}…` : plain;
 }
 
-/** The XML elements of a fault, such as HeaderName and HeaderValue, for the log. */
+/** The XML elements of a fault (HeaderName and HeaderValue, for example) for the log. */
 export function elementsForLog(
   elements: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

@@ -10,7 +10,7 @@ import type { Clock } from "../../base/world.ts";
 export interface BodyProgress {
   /** Whether the server waits for bytes of the client, and not the client for the server. */
   readonly isWaiting: boolean;
-  /** Bytes received so far. */
+  /** Number of bytes received so far. */
   readonly bytes: number;
   /** Ends the request because the client is too slow. */
   end(): void;
@@ -37,7 +37,7 @@ export function isSurplus(socket: Socket): boolean {
 
 interface ConnectionLimits {
   readonly clock: Clock;
-  /** Limit of all listeners together. */
+  /** Limit of the connections of all listeners together. */
   readonly connectionsMax: number;
 }
 
@@ -149,7 +149,7 @@ export function boundPipelining(
   response: ServerResponse,
   clock: Clock,
 ): void {
-  // Only a response that must wait for an earlier one has no socket yet.
+  // A response without a socket waits for an earlier response of the connection.
   if (response.socket !== null) return;
   const socket = request.socket as PipeliningSocket;
   const pending = (socket[pipeline] ??= { count: 0, isPaused: false });

@@ -10,9 +10,9 @@ import { fail } from "../../protocol/result.ts";
  *  several times its length. */
 const documentBytesMax = 8 * 1024 * 1024;
 
-/** Most bytes of table transactions that are processed at the same time: enough that some are
- *  parsed while others are flushed to disk, and few enough that their objects are freed by the
- *  short collections of the garbage collector. */
+/** Limit of the bytes of table transactions that are processed at the same time: enough that some
+ *  are parsed while others are flushed to disk, and few enough that short collections of the
+ *  garbage collector free their objects. */
 const transactionBytesMax = 640 * 1024;
 
 /** Limits of what is processed at the same time. All services of a server have the same ones,
@@ -71,8 +71,8 @@ export class ByteLimiter {
     }
   }
 
-  /** As `within`, for work whose end the caller reports with `leave`. Returns a promise that
-   *  resolves when the work may start; undefined if it may at once. */
+  /** Like `within`, for work whose end the caller reports with `leave`. Returns a promise that
+   *  resolves when the work may start; undefined if it may start at once. */
   enter(bytes: number): Promise<void> | undefined {
     if (!this.#mustWait(bytes)) {
       this.#bytesUsed += bytes;
@@ -125,7 +125,7 @@ const iterationsPerRound = 3;
 export class LargeResponseLimiter {
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];
-  /** Operations admitted in the current round. */
+  /** Number of operations admitted in the current round. */
   #admitted = 0;
   #running = 0;
 
@@ -148,7 +148,7 @@ export class LargeResponseLimiter {
     return undefined;
   }
 
-  /** Called for each admitted operation when its response is built. */
+  /** Ends an admitted operation; called when the response of the operation is built. */
   leave(): void {
     this.#running -= 1;
     if (this.#admitted === 0) this.#admitMore();
@@ -203,7 +203,7 @@ const slowSeconds = 10n;
 export class UnsentResponses {
   readonly #clock: Clock;
   readonly #bytesMax: number;
-  /** In the order of their start. */
+  /** Unsent responses, in the order in which they were started. */
   readonly #sending = new Map<OutgoingResponse, Unsent>();
   #bytes = 0;
 
@@ -212,7 +212,7 @@ export class UnsentResponses {
     this.#bytesMax = bytesMax;
   }
 
-  /** Counts a large response until it is sent or its connection is closed. */
+  /** Counts a large response until it is sent or the connection is closed. */
   add(response: OutgoingResponse, bytes: number): void {
     this.#sending.set(response, { bytes, since: this.#clock.monotonic() });
     this.#bytes += bytes;
@@ -262,7 +262,7 @@ export class RequestRates {
     this.#processes = processes;
   }
 
-  /** Whether another request of the account is within its limit. */
+  /** Whether a further request of the account is within the limit of the account. */
   admits(account: string, perSecond: number): boolean {
     const own = Math.max(1, perSecond / this.#processes);
     const now = this.#clock.monotonic();

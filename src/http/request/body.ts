@@ -134,7 +134,7 @@ function parseDocument(source: DocumentSource, bytes: Uint8Array): Awaitable<Res
   return wait === undefined ? parse() : wait.then(parse);
 }
 
-/** Rejects a body because of its Content-Length, before it is received. */
+/** Rejects a body by its Content-Length, before the body is received. */
 export function checkAnnouncedLength(
   request: WireRequest,
   { body: spec }: Operation,
@@ -359,7 +359,7 @@ function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Resul
   const sent = parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
   const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;
   if (!own || !sent.ok) return sent;
-  // This header sets a property of the blob, so it may be combined with a CRC64 of the body.
+  // This header sets a property of the blob. It may therefore be combined with a CRC64 of the body.
   const named = parseChecksums(own, undefined);
   return named.ok ? ok({ ...sent.value, md5: named.value.md5 }) : named;
 }
@@ -490,7 +490,7 @@ export function encryptingContent(
   );
 }
 
-/** The fields of a call that the encryption of its body depends on. */
+/** The fields of a call on which the encryption of the body depends. */
 type EncryptedCall = Pick<Call, "operation" | "input" | "resource" | "account" | "address">;
 
 function encryptedBy(content: ContentStore, begin: () => BodyEncryption): ContentStore {

@@ -251,7 +251,7 @@ function callOf(
 ): Call {
   const { operation, location, version, settings, principal, address } = selected;
   const input = parsed === undefined ? params : { ...params, body: parsed };
-  // Without a parsed body the address may be incomplete; the precheck does not run then.
+  // If the body is not parsed yet, the address may be incomplete, and the precheck does not run.
   const isComplete = operation.completeAddress === undefined || parsed === undefined;
   return {
     operation,

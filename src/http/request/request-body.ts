@@ -9,7 +9,7 @@ import type { ByteLimiter } from "../limits/processing-limits.ts";
 /** The body of a request on a connection, with backpressure and with the memory that the request
  *  holds. `http/handler.ts` creates one per request. */
 
-/** Thrown if the client closed the connection before its body ended. */
+/** Thrown if the client closed the connection before the end of the body. */
 export class BodyAborted extends Error {
   override readonly name = "BodyAborted";
 }

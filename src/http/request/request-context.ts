@@ -49,8 +49,7 @@ export interface ParsedRequest {
   readonly leaseId: string | undefined;
 }
 
-/** A context that each of the others can be used as; fields that are not known yet are
- *  undefined. */
+/** A context that can be used in all stages; fields that are not known yet are undefined. */
 export interface RequestContext extends ReceivedRequest {
   readonly location?: Location;
   readonly version?: string;
@@ -60,10 +59,10 @@ export interface RequestContext extends ReceivedRequest {
 }
 
 export interface CompletedRequest {
-  /** The last context that the request reached. */
+  /** The context of the last stage that the request reached. */
   readonly context: RequestContext;
-  /** Undefined if the request was rejected before its parameters were parsed, and for a
-   *  transaction. */
+  /** The parsed call. Undefined for a transaction, and for a request that was rejected before its
+   *  parameters were parsed. */
   readonly call?: Call | undefined;
   readonly result: Result<Outcome>;
   /** The parts of a transaction, only while the event feed has a subscriber or requests are

@@ -42,8 +42,8 @@ export function locateRequest(
   return ok({ request, requestId, location: location.value, version: version.value });
 }
 
-/** Finds the resource that the path addresses, such as a container or blob. `isPart` is true for a
- *  part of a table transaction, which is authenticated with its transaction. */
+/** Finds the resource that the path addresses: a container or blob, for example. `isPart` is true
+ *  for a part of a table transaction, which is authenticated with its transaction. */
 export function identifyTarget(
   http: HttpService,
   { request, requestId, location, version }: LocatedRequest,
@@ -260,7 +260,7 @@ export interface Location {
   readonly website: boolean;
   /** The path exactly as in the request line; signatures are computed from it. */
   readonly rawPath: string;
-  /** The decoded path below the account, without its leading slash. */
+  /** The decoded path below the account, not beginning with a slash. */
   readonly path: string;
   readonly query: Query;
   /** The service URL as the client used it, e.g. `http://127.0.0.1:10000/account`. */
@@ -280,7 +280,6 @@ interface LocatingService {
 const secondarySuffix = "-secondary";
 const webSuffix = ".web";
 
-/** Finds account, path and query of a request. */
 export function locate(request: WireRequest, http: LocatingService): Result<Location> {
   const { target } = request;
   const mark = target.indexOf("?");
@@ -320,7 +319,7 @@ function pathOf(target: string): string {
   return match?.[1] ?? "/";
 }
 
-/** The account in a host such as `account.blob.localhost`; undefined for `127.0.0.1` or
+/** The account in a host name (`account.blob.localhost`); undefined for `127.0.0.1` or
  *  `localhost`. */
 function accountOfHost(host: string, http: LocatingService): string | undefined {
   const { name: service } = http.service;

@@ -41,7 +41,7 @@ import type { PreparedCall } from "../request/prepare.ts";
  *  URL, Put Blob From URL and the like. `http/request/prepare.ts` calls it in place of receiving a
  *  body. */
 
-/** The bytes of a source, stored as content, and its properties. */
+/** The bytes of a source, stored as content, and the properties of the source. */
 interface FetchedSource {
   readonly received: ReceivedBody;
   readonly source: CopySource;
@@ -97,7 +97,7 @@ export async function fetchSource(
       const properties = { ...fetchedPropertiesOf(response), tags };
       return ok({ received: received.value, source: { kind: "fetched", url, properties } });
     } catch (error) {
-      // The caller does not get these bytes, so they are discarded here.
+      // The caller gets no bytes after an error, so they are discarded here.
       content.discard(received.value);
       throw error;
     }

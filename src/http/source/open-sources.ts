@@ -13,8 +13,9 @@ import {
 } from "./source-reader.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 
-/** Reads copy sources: those in this server by a request to itself, others over the network. The
- *  server opens one reader per service, and one for copies that run in the background. */
+/** Reads copy sources: sources in this server by a request to itself, all other sources over the
+ *  network. The server opens one reader per service, and one for copies that run in the
+ *  background. */
 
 /** The parts that read copy sources; `remote` reads those outside this server. */
 interface SourceParts {

@@ -48,7 +48,7 @@ export function sourcePolicy(
       // Checked first, so that `allowed` cannot let copies reach the admin listener.
       if (reached.some((each) => endpoints.isAdmin(each, port))) return false;
       if (reached.some((each) => isListed(forbiddenList, each))) return false;
-      // Only the address that is connected to counts, not one that is embedded in it.
+      // The address of the connection counts, not an address that is embedded in it.
       if (endpoints.isStorage(address, port)) return true;
       if (!reached.some((each) => isListed(blockedList, each))) return true;
       return reached.some((each) => isListed(allowedList, each));
@@ -124,7 +124,7 @@ function dottedOf(high: number, low: number): string {
   return [high >> 8, high & byteMax, low >> 8, low & byteMax].join(".");
 }
 
-/** Whether the text is an address range such as `10.0.0.0/8` or `fd00::/8`, or one address. */
+/** Whether the text is an address range (`10.0.0.0/8`, `fd00::/8`) or one address. */
 export function isAddressRange(text: string): boolean {
   const [address = "", bits, ...rest] = text.trim().split("/");
   const family = isIP(address);

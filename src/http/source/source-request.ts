@@ -34,7 +34,7 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** What decides whether a path below the account starts with its name. */
+/** What decides whether a path below the account starts with the name of the account. */
 interface BelowAccount {
   /** The service URL that the client used. */
   readonly endpoint: string;

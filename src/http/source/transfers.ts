@@ -25,7 +25,7 @@ interface TransferParts extends TransferStore {
   readonly log: Log;
 }
 
-/** The handle with which the server stops its transfers. */
+/** With this handle the server stops the transfers that it has started. */
 export interface Transfers {
   /** Aborts running transfers. They start again after the next start of a process. */
   stop(): Promise<void>;

@@ -9,7 +9,7 @@ import type { VerifiedToken } from "./token-verifier.ts";
 interface TokenUse {
   readonly account: string;
   readonly service: ServiceName;
-  /** Unix seconds. */
+  /** Present time in Unix seconds. */
   readonly now: number;
 }
 

@@ -126,7 +126,8 @@ async function discover(
   const base = issuer.endsWith("/") ? issuer.slice(0, -1) : issuer;
   const found = await read(`${base}/.well-known/openid-configuration`);
   const isObject = typeof found === "object" && found !== null;
-  // As OpenID Connect Discovery 4.3 requires: the document could be that of another issuer.
+  // The issuer must be the requested one, as OpenID Connect Discovery 4.3 requires: the document
+  // could describe another issuer.
   const named = isObject && "issuer" in found ? found.issuer : issuer;
   if (named !== issuer) throw new Error(`the configuration of ${issuer} is of another issuer`);
   const address = isObject && "jwks_uri" in found ? found.jwks_uri : undefined;
@@ -155,11 +156,12 @@ async function fetchJson(address: string, closing: AbortSignal): Promise<unknown
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }
 
-/** An issuer whose tokens are accepted, with its keys. */
+/** An issuer whose tokens are accepted, and the keys of that issuer. */
 interface TrustedIssuer extends Pick<IssuerSettings, "audiences" | "accounts" | "claims"> {
   readonly keys: KeySource;
-  /** The present groups of a principal of the issuer; undefined if it does not exist any more. Only
-   *  the local issuer knows them: for others, those of the token count. */
+  /** The present groups of a principal of the issuer; undefined if the principal does not exist any
+   *  more. Only the local issuer knows the groups: for other issuers, the groups in the token
+   *  count. */
   readonly groupsOf?: ((objectId: string) => readonly string[] | undefined) | undefined;
 }
 
@@ -277,16 +279,16 @@ export type TokenVerdict = VerifiedToken | { readonly refusal: string };
 export interface VerifiedToken {
   readonly refusal?: undefined;
   readonly issuer: TrustedIssuer;
-  /** The claim `iss`. */
+  /** The claim `iss` of the token. */
   readonly issuerName: string;
   readonly key: VerificationKey;
   readonly objectId: string;
   readonly tenantId: string;
   readonly groups: readonly string[];
   readonly audiences: readonly string[];
-  /** Unix seconds. */
+  /** The claim `nbf`, in Unix seconds. */
   readonly notBefore: number | undefined;
-  /** Unix seconds. */
+  /** The claim `exp`, in Unix seconds. */
   readonly expires: number;
 }
 
@@ -352,7 +354,7 @@ export class TokenVerifier {
     const header = parseTokenPart(head);
     const claims = parseTokenPart(payload);
     if (header === undefined || claims === undefined) return { refusal: "Malformed token." };
-    // Such a header changes what the signature means. No issuer of access tokens sends one.
+    // These headers change what the signature means. No issuer of access tokens sends them.
     if (header.has("crit") || header.has("b64")) return { refusal: "Malformed token." };
     const issuerName = claims.get("iss");
     const issuer = typeof issuerName === "string" ? this.#issuers.find(issuerName) : undefined;
@@ -386,8 +388,9 @@ export class TokenVerifier {
 
 type Claims = ReadonlyMap<string, unknown>;
 
-/** The key that the token claims to be signed with; undefined if the issuer has no such key.
- *  Fetches the keys of the issuer again if the id is unknown, because it may have replaced them. */
+/** The key with which the token claims to be signed; undefined if the issuer has no key of this id.
+ *  If the id is unknown, fetches the keys of the issuer again, because the issuer may have replaced
+ *  them. */
 async function findKey(
   { keys }: TrustedIssuer,
   header: Claims,

@@ -6,7 +6,7 @@ import type { CryptoKey } from "jose";
 /** A public key of an issuer. Cached verdicts refer to the key, so that they become invalid when
  *  the issuer removes it. */
 export interface VerificationKey {
-  /** Undefined if the issuer gives its keys no id. */
+  /** Id of the key. Undefined if the issuer gives its keys no ids. */
   readonly id: string | undefined;
   /** The only algorithm that the key is used with: a token cannot choose another. */
   readonly algorithm: "RS256" | "ES256";
@@ -47,7 +47,7 @@ export async function importKeySet(document: unknown): Promise<readonly Verifica
       const key = await importJWK(only, algorithm);
       keys.push({ id, algorithm, key, fingerprint: JSON.stringify([id, only]) });
     } catch {
-      // A malformed key of the issuer does not affect its others.
+      // A malformed key is omitted, and all other keys of the issuer are used.
     }
   }
   return keys;

@@ -73,9 +73,9 @@ const secretBytes = 32;
 /** No control characters, and no space at the ends, which a user would not see. */
 const namePattern = /^(?!\s)[^\p{Cc}]{1,128}(?<!\s)$/u;
 
-/** Creates, changes and deletes stored principals and role assignments. Those of the configuration
- *  stay as they are. Every change is one transaction that has read all of them: two principals can
- *  never have the same id. */
+/** Creates, changes and deletes stored principals and role assignments, but not those of the
+ *  configuration. Every change is a transaction that has read all of them, so that two principals
+ *  can never have the same id. */
 export class IdentityManager {
   readonly #store: Store;
   readonly #random: Random;

@@ -103,8 +103,8 @@ export const developerPrincipal: PrincipalSettings = {
   groups: [],
 };
 
-/** The texts that stand for a principal in logins, token requests and role assignments, in lower
- *  case. No two principals may share one: a login would find the other. */
+/** The texts that identify a principal in logins, token requests and role assignments, in lower
+ *  case. No two principals may share one, because a login could find the wrong principal. */
 export function identityNames(principal: PrincipalSettings): readonly string[] {
   const { name, objectId, clientId } = principal;
   return [name, objectId, clientId].map((text) => text.toLowerCase());

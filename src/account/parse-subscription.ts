@@ -60,7 +60,7 @@ const schemaForm = oneOf(["EventGridSchema", "CloudEventSchemaV1_0"] satisfies E
 export const allTypes = "All";
 const typeForm = oneOf([allTypes, ...Object.values(eventTypeNames)]);
 
-/** Which values an operator of a filter takes: a list of texts, one number, and so on. */
+/** The kind of value that an operator of a filter takes. */
 type ValueForm = "texts" | "numbers" | "number" | "ranges" | "boolean" | "none";
 
 export const filterOperators: Readonly<Record<string, ValueForm>> = {

@@ -52,7 +52,8 @@ export interface Declaration {
   readonly description: readonly string[];
   readonly notes?: readonly string[];
   readonly arguments: readonly Argument[];
-  /** Words after the name of the command. Empty if the command does one thing. */
+  /** Words that may follow the name of the command, each with its declaration. Empty if the command
+   *  has only one action. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly options: Options;
   /** Groups of options of which exactly one must be given. */

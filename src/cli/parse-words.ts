@@ -2,9 +2,10 @@ import type { Argument, Declaration, Option, Options } from "./command.ts";
 
 type Value = string | boolean | readonly string[];
 
-/** The words of a command line, assigned to options. This file parses words by a declaration, for
- *  the server (`splitWords`) and for every other command (`readWords`), and finds the name that a
- *  mistyped word probably means. */
+/** Parses the words of a command line by a declaration, for the server (`splitWords`) and for every
+ *  other command (`readWords`), and finds the name that a mistyped word probably means. */
+
+/** The words of a command line, assigned to options. */
 interface SplitWords {
   readonly values: Readonly<Record<string, Value>>;
   /** Words that are neither options nor values of options. */

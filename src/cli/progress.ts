@@ -20,7 +20,6 @@ interface ProgressDisplay extends Progress {
   end(): void;
 }
 
-/** The step that is running. */
 interface Running extends ProgressStep {
   readonly beganAt: number;
   readonly done: { items: number; bytes: number };

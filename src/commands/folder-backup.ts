@@ -22,7 +22,7 @@ interface BackupOptions extends FolderOptions {
   /** The target folder. Must not exist or be empty. */
   readonly to: string;
   /** An earlier backup. Extents that have not changed since are linked to its files instead of
-   *  being copied; both backups stay complete, also if the other one is deleted. */
+   *  being copied. Both backups stay complete, also if one of them is deleted. */
   readonly base?: string | undefined;
   readonly progress?: Progress | undefined;
 }

@@ -39,7 +39,6 @@ export class TextBytes {
     return true;
   }
 
-  /** Appends text as a JSON string. */
   appendJson(text: string): void {
     const { length } = text;
     this.#reserve(length + 2);

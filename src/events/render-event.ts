@@ -10,8 +10,10 @@ import {
 import { formatIso } from "../base/dates.ts";
 import { bareETag } from "../protocol/conditions.ts";
 
-/** The account that an event names as its source. This file renders entries of the event log in the
- *  schemas of Event Grid and CloudEvents, for deliveries, event streams and dead letters. */
+/** Renders entries of the event log in the schemas of Event Grid and CloudEvents, for deliveries,
+ *  event streams and dead letters. */
+
+/** The account that an event names as its source. */
 export interface EventSource {
   readonly account: string;
   /** URLs of the services with the account, for changes that the server made itself. */

@@ -30,7 +30,6 @@ import { nodeById, resolvePath, type HardLink, type ResolvedPath } from "./share
 /** Loads what a REST request addresses (the service, a share, a directory or a file), before its
  *  operation decides. */
 
-/** The scope of a share. */
 interface ShareScope extends AccountScope {
   /** The share itself, even if the address is a snapshot of it. */
   readonly current: ShareRecord;

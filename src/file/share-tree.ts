@@ -56,7 +56,6 @@ export interface HardLink {
   readonly node: NodeRecord;
 }
 
-/** Key of the root directory of a share. */
 export function rootKey(share: bigint): NodeKey {
   return { share, parent: rootId, folded: "" };
 }
@@ -166,7 +165,6 @@ export function nodeById(
   );
 }
 
-/** Key of the record of a file node. */
 export function nodeKeyOf(share: bigint, { id, parent, name }: NodeRecord): NodeKey {
   if (id === rootId) return rootKey(share);
   // Several displaced files may have the same name.

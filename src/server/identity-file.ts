@@ -75,7 +75,8 @@ export class IdentityFile implements LocalIdentity {
   async loadForSigning(): Promise<IdentityData> {
     const data = await this.load();
     if (this.#maySign(data)) return data;
-    // One rotation at a time: of two, one would replace the file with the other's key in it.
+    // Runs one rotation at a time, because a second one would replace the file in which the first
+    // has stored its key.
     this.#rotation ??= this.#take(this.#rotate(data)).finally(() => (this.#rotation = undefined));
     this.#data = this.#rotation;
     return this.#rotation;

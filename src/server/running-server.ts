@@ -107,7 +107,7 @@ type OpenListener = Pick<Listener, "stop" | "unref">;
 
 /** Time for running requests to complete when the server stops. */
 const graceMilliseconds = 10_000;
-/** Longer than a client that sends one request after the other needs for its next one. */
+/** Longer than the time between two requests of a client that sends one request after another. */
 const quietMilliseconds = 1000;
 /** Time for idle connections of a replaced worker to end by themselves. */
 const replacedMilliseconds = 30_000;

@@ -12,9 +12,9 @@ import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 export interface ServerEnvironment extends World {
   /** Prints the start-up lines that tools wait for on standard output. */
   readonly announce: (line: string) => void;
-  /** Undefined disables the access log. */
+  /** Writes the access log. Undefined if the server has none. */
   readonly accessLog?: AccessLog | undefined;
-  /** Undefined without `--auditLog`. */
+  /** Writes the audit log. Undefined without the flag `--auditLog`. */
   readonly auditLog?: AuditLog | undefined;
   /** Disk and network of a simulated machine; undefined: those of this machine. */
   readonly machine?: SimulatedMachine | undefined;

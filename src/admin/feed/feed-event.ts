@@ -120,7 +120,6 @@ export function objectChangesOf(
   });
 }
 
-/** The `objectKey` of the changed object. */
 export function changedObjectKey({ service, account, address }: ObjectChange): string {
   return objectKey({ service: service.name, account, place: placeOf(service, address) });
 }
@@ -203,7 +202,7 @@ function kindOf(
   return isRead ? "read" : undefined;
 }
 
-/** The caller, if roles decide what it may do; undefined for a caller with an account key. */
+/** The caller, if roles limit its permissions; undefined for a caller with an account key. */
 function roleCallerOf(principal: Principal | undefined) {
   return principal !== undefined && isRoleCaller(principal) ? principal : undefined;
 }

@@ -8,8 +8,10 @@ import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
-/** A login to the admin listener that has not ended. This file has all that authenticates callers:
- *  sessions of browsers, login links, the admin token, and the limit of failed attempts. */
+/** Authenticates the callers of the admin listener: sessions of browsers, login links, the admin
+ *  token, and the limit of failed attempts. */
+
+/** A login to the admin listener that has not ended. */
 interface Session {
   readonly grant: Grant;
   /** The account key of the login; undefined for a grant over the whole server. */

@@ -11,8 +11,10 @@ import { between, secondsBetween } from "./rates.ts";
 import { listExtents } from "../../content/extents/extent-table.ts";
 import type { Store } from "../../store/store.ts";
 
-/** How many bytes of the content store are referenced, which the page "Health" of the explorer
- *  shows beside the rates of requests. This file has the routes of both. */
+/** The routes of the page "Health" of the explorer: the bytes of the content store that are
+ *  referenced, and the rates of requests. */
+
+/** How many bytes of the content store are referenced. */
 interface ContentUse {
   readonly liveBytes: number;
   readonly reclaimableBytes: number;

@@ -30,7 +30,8 @@ const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
   file: shares as unknown as NameTable,
 };
 
-/** How many containers, queues, tables and shares an account has, and what it uses of its quota. */
+/** How many containers, queues, tables and shares an account has, and how much of its quota is in
+ *  use. */
 export const storedRoute: Route = {
   method: "GET",
   path: "/admin/v1/stored",

@@ -8,8 +8,9 @@ import { systemErrorCode } from "../../host/refused.ts";
 import type { Options } from "../../server/options.ts";
 import { ok, problem, warning, type Finding } from "./finding.ts";
 
-/** The listeners of a server, of which `etagere doctor` checks the ports. This file has its checks
- *  of the machine: ports, open files, disk and clock. */
+/** The checks of the machine by `etagere doctor`: ports, open files, disk and clock. */
+
+/** The listeners of a server whose ports are checked. */
 export const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
 
 /** Whether the ports of the server are free, or in use by the server itself. */

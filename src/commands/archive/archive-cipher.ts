@@ -71,8 +71,9 @@ export function encryptingSink(
   };
 }
 
-/** Decrypts an archive; one that is not encrypted is returned as it is. The master key is read when
- *  it is needed. Throws `ArchiveRefused` if it is another one, or the archive was changed. */
+/** Decrypts an archive. Returns an archive that is not encrypted unchanged. The master key is read
+ *  only for an encrypted archive. Throws `ArchiveRefused` if the key is wrong or the archive was
+ *  changed. */
 export async function* decryptedArchive(
   archive: AsyncIterable<Uint8Array>,
   readMaster: () => Promise<Uint8Array>,

@@ -10,8 +10,10 @@ import type { ArchiveSink } from "./frame-writer.ts";
 import type { LoadReport } from "./load-archive.ts";
 import type { ServerArchives } from "./server-archives.ts";
 
-/** The options of `server.export()`, with which programs write an archive. This file writes and
- *  reads archives as files, encrypted or not, for programs and for the commands export and load. */
+/** Writes and reads archives as files, encrypted or not, for programs and for the commands export
+ *  and load. */
+
+/** The options of `server.export()`, with which programs write an archive. */
 export interface ExportFileOptions {
   /** Names of the accounts to export; default: all. */
   readonly accounts?: readonly string[];
@@ -74,8 +76,8 @@ export function openArchiveFile(path: string): Readable {
   return createReadStream(path, { highWaterMark: chunkBytes });
 }
 
-/** Calls `write` with a sink, and passes what it writes on to `sink`, encrypted if there is a
- *  master key. The report then has the length of the encrypted archive. */
+/** Passes the bytes that `write` writes on to `sink`, encrypted if there is a master key. The
+ *  report then has the length of the encrypted archive. */
 export async function writeEncrypted(
   sink: ArchiveSink,
   master: Uint8Array | undefined,

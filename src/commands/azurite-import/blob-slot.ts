@@ -15,9 +15,10 @@ import type { Records } from "../../operation/records.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { ImportRefused } from "../../host/refused.ts";
 
-/** Name and container of a blob that `etagere import` takes over from Azurite. This file finds
- *  where it is stored: under its name, or in a tree of directories if the account is
- *  hierarchical. */
+/** Finds where a blob that `etagere import` takes over from Azurite is stored: under its name, or
+ *  in a tree of directories if the account is hierarchical. */
+
+/** Name and container of a blob to import. */
 export interface BlobAddress {
   readonly container: ContainerRecord;
   readonly name: string;

@@ -16,8 +16,8 @@ export interface FolderOptions {
   readonly log: Log;
 }
 
-/** A data folder opened for reading, which servers may be using. Records and extents are as they
- *  are stored. */
+/** A data folder opened for reading, while servers may use it. Records and extents are not
+ *  decrypted. */
 interface OpenFolder {
   readonly engine: LmdbEngine;
   readonly files: ExtentFiles;

@@ -285,7 +285,6 @@ interface Change {
   readonly insert: readonly Slice[];
 }
 
-/** Builds a tree of many slices. */
 function buildTree(references: NodeReferences, slices: readonly Slice[]): bigint | undefined {
   return growRoot(references, writeLeaves(references, slices, true));
 }

@@ -189,7 +189,6 @@ async function readHandles(
  *  client repeats the request. */
 const filesClosedMax = 100;
 
-/** The id of the handle to close, or `*` for all handles. */
 const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => {
   if (text === "*") return "all";
   return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;

@@ -113,7 +113,7 @@ class EncryptedEntry implements VersionedEntry {
   }
 }
 
-/** An engine whose values are encoded. */
+/** An engine that stores its values encoded by `codec`. */
 export function encodedEngine(engine: Engine, codec: ValueCodec): Engine {
   return {
     open: () => new EncodedView(engine.open(), codec),

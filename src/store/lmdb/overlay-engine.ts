@@ -32,7 +32,6 @@ interface VolatileRange {
   readonly end: KeyText;
 }
 
-/** The range of all keys with a prefix. */
 export function volatileRange(prefix: Key): VolatileRange {
   const start = textOfKey(prefix);
   const last = start.charCodeAt(start.length - 1);

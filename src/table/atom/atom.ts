@@ -63,7 +63,6 @@ const namespaces = {
   xmlns: "http://www.w3.org/2005/Atom",
 };
 
-/** Renders an entity as an Atom entry. */
 export function atomEntity(row: Row, options: RenderOptions): TextBody {
   return document(entityEntry(row, options, namespaces));
 }

@@ -67,8 +67,7 @@ export interface AccountChange {
 /** A limit of this server: each process keeps the settings of all accounts in memory. */
 export const storedAccountsMax = 10_000;
 const keyBytes = 64;
-/** Azure's rule for names, so that an account can be moved to Azure. The configuration accepts
- *  more. */
+/** Azure's rule for names, so an account can be moved to Azure. The configuration accepts more. */
 const newNamePattern = /^[a-z0-9]{3,24}$/;
 
 interface NewAccount {
@@ -279,7 +278,6 @@ interface ChangeableAccounts {
   refresh(): Promise<boolean>;
 }
 
-/** An account with a record in the store. */
 interface ListedAccount {
   readonly name: string;
   /** `unserved`: the account was removed from the configuration, its data was kept. */

@@ -134,7 +134,6 @@ export async function scanNames<K, R, T>(
   return found;
 }
 
-/** A soft-deleted container or share. */
 interface SoftDeleted {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;

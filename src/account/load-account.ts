@@ -32,7 +32,6 @@ import type { Subscription } from "./subscription.ts";
 /** Data of an archive (`etagere load`), which was loaded under an id that no account has yet.
  *  `publishLoad` gives the id to an account, so that all data becomes visible at once. */
 export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
-  /** The account that gets the data. */
   readonly name: string;
   readonly hierarchicalNamespace: boolean;
   /** Settings of an account that the load creates; undefined: the defaults. */
@@ -56,7 +55,6 @@ export interface LoadRules {
 
 export interface AccountLoadResult {
   readonly name: string;
-  /** Whether earlier data was replaced. */
   readonly isReplaced: boolean;
   /** The keys of a created account. Undefined for an account that existed, which keeps its own, and
    *  for a configured one. */

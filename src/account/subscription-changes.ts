@@ -39,7 +39,6 @@ interface Change extends SubscriptionKey {
   readonly isConfigured?: true | undefined;
   /** The revision that is replaced; undefined: any. */
   readonly expected?: bigint | undefined;
-  /** Whether a new subscription is paused. */
   readonly isPaused?: true | undefined;
 }
 

@@ -115,7 +115,6 @@ export interface SubscriptionState extends DeliveryCounts {
   readonly accountId: bigint;
   /** All events up to this position are delivered, stored as retries, or do not match. */
   readonly position: LogPosition;
-  /** Number of stored retries. */
   readonly retries: number;
   /** Queue destinations: the time by which the last message is ordered. Messages of the next
    *  transaction get later times, even if store time has hardly advanced. */

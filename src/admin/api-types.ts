@@ -372,7 +372,6 @@ export interface ReturnedMessage {
   readonly dequeueCount: number;
 }
 
-/** A successful write of an object. */
 export interface ChangeEvent {
   readonly at: string;
   readonly service: string;
@@ -419,7 +418,6 @@ export interface SmbSession {
   readonly opens: number;
 }
 
-/** A handle of an SMB client. */
 export interface SmbOpen {
   readonly id: string;
   readonly session?: string;
@@ -438,7 +436,6 @@ interface SmbLock {
   readonly exclusive: boolean;
 }
 
-/** A caching grant of an SMB client. */
 export interface SmbCache {
   readonly kind: string;
   readonly key?: string;

@@ -81,7 +81,6 @@ export function routeTable({ security, ...given }: AdminContext, auth: AdminAuth
 
 const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Probes, metrics and the reset for tests. */
 const probeRoutes: readonly Route[] = [
   {
     method: "GET",

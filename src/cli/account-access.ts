@@ -20,7 +20,6 @@ export interface AccountAnswer {
   }[];
   readonly keys?: readonly string[];
   readonly connectionString?: string;
-  /** The settings of the account. */
   readonly settings?: object;
   /** Set if the explorer requires a login since the action. */
   readonly explorerLink?: string;

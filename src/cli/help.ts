@@ -106,7 +106,6 @@ function tableOf(rows: readonly Row[], columns?: number): readonly string[] {
   });
 }
 
-/** Breaks a paragraph into lines. */
 function wrapped(text: string, columns = columnsMax): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -16,7 +16,6 @@ interface DisplayOptions {
 }
 
 interface ProgressDisplay extends Progress {
-  /** Ends the last step. */
   end(): void;
 }
 

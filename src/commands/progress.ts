@@ -36,7 +36,6 @@ export interface ContentFigures {
   readonly contentBytes: number;
 }
 
-/** Counts the contents of records. */
 export class ContentCount implements ContentFigures {
   contents = 0;
   contentBytes = 0;

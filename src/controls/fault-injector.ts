@@ -28,7 +28,6 @@ export interface Faults {
   next(fault: InjectedFault): PendingFault;
   /** Number of faults that still wait for requests. */
   readonly pending: number;
-  /** Ends all faults. */
   clear(): void;
 }
 

@@ -28,7 +28,6 @@ interface SnapshotParts {
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const generatedIdBytes = 8;
 
-/** Snapshots of a running server. */
 export class ServerSnapshots {
   readonly #parts: SnapshotParts;
   /** Snapshots without a chosen name; they end with the server. */

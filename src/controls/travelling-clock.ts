@@ -2,8 +2,7 @@ import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { dateOf } from "../host/world.ts";
 
-/** A clock that tests can move forward, so that leases, time-outs and SAS expire without
- *  waiting. */
+/** A clock that tests can move forward, so leases, time-outs and SAS expire without waiting. */
 export interface TravellingClock extends Clock {
   /** Moves time forward, as if the machine had been suspended: timers that become due run once, and
    *  those that they set count from the new time. */

@@ -30,18 +30,14 @@ import { StoredAccounts } from "../account/stored-accounts.ts";
 
 /** Where the configured accounts are described. */
 interface AccountSources {
-  /** Path given with `--config`. */
   readonly config?: string | undefined;
-  /** The accounts of `start({ accounts })`. */
   readonly given?: AccountInputs | undefined;
   /** The principals and roles of `start({ identity })`. */
   readonly identity?: IdentityInput | undefined;
-  /** The text of AZURITE_ACCOUNTS. */
   readonly variable?: string | undefined;
   /** The switch `--enableHierarchicalNamespace`. It applies only to the development account
    *  (`developmentAccountName`). */
   readonly hierarchicalNamespace?: boolean | undefined;
-  /** The switch `--noDevelopmentAccount`. */
   readonly noDevelopmentAccount?: boolean | undefined;
   /** Whether every listener is on a loopback address. Local programs may then use the developer
    *  identity without a secret. */
@@ -61,7 +57,6 @@ export interface ReloadableAccounts extends Accounts {
   serveStored(store: Store, log: Log): Promise<void>;
   /** Takes over a change that this process has stored. */
   apply(change: AccountChange): void;
-  /** The current principals, roles and issuers. */
   identity(): IdentitySettings;
   /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
    *  `prepare` runs before the new accounts are used and returns further problems. */

@@ -39,7 +39,6 @@ const commonTables: readonly AnyTable[] = [
   ...subscriptionTables,
 ];
 
-/** All tables of records in a store. */
 export const recordTables: readonly AnyTable[] = [
   ...services.flatMap(({ tables }) => tables),
   ...commonTables,
@@ -47,7 +46,6 @@ export const recordTables: readonly AnyTable[] = [
 
 const counters = recordTables.flatMap((table) => table.counters ?? []);
 
-/** All counters in a store. */
 export const recordCounters: readonly Counter[] = [
   ...counters.map(({ counter }) => counter),
   accountUsage,

@@ -68,8 +68,7 @@ interface TableDefinition<K, R> {
   readonly relatedEntries?: (record: R, parts: readonly KeyPart[]) => readonly RelatedEntry[];
   /** Counters of the owner to which the record adds. */
   readonly counters?: readonly CounterShare<R>[];
-  /** The notices that are stored with a change, for processes that wait for changes of these
-   *  records. */
+  /** The notices stored with a change, for processes that wait for changes of these records. */
   readonly changeNotices?: ChangeNoticesOf<R>;
   /** The bytes of a record that count against the quota of its account; undefined if none do. */
   readonly countedBytes?: (record: R) => number;

@@ -1,7 +1,6 @@
 /** A buffer for responses that are written piece by piece: the JSON of entities (`table/json`) and
  *  the parts of table transactions (`http/batch`). */
 
-/** Initial size of the buffer. */
 const firstBytes = 32 * 1024;
 const keptBytesMax = 1024 * 1024;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
@@ -76,7 +75,6 @@ export class TextBytes {
     this.#buffer[this.#length++] = byte;
   }
 
-  /** Appends bytes that are valid UTF-8. */
   appendBytes(bytes: Uint8Array, from: number, to: number): void {
     const length = to - from;
     this.#reserve(length);

@@ -74,8 +74,7 @@ export function* joined(...parts: readonly (string | Iterable<string>)[]): Gener
   }
 }
 
-/** Renders each item when the consumer asks for it, so that a long list is never complete in
- *  memory. */
+/** Renders each item when the consumer asks for it, so a long list is never complete in memory. */
 export function* rendered<T>(items: Iterable<T>, render: (item: T) => string): Generator<string> {
   for (const item of items) yield render(item);
 }

@@ -29,8 +29,7 @@ interface OpenElement {
  *  loop (`parseXmlInSteps`). */
 interface Reader {
   readonly text: string;
-  /** Whether the document has no entity, carriage return or `]]>`, so that text needs no
-   *  decoding. */
+  /** Whether the document has no entity, carriage return or `]]>`, so text needs no decoding. */
   readonly isPlain: boolean;
   at: number;
   readonly open: OpenElement[];

@@ -25,10 +25,9 @@ const inText = /[&<>\r]|[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/
 /** Characters that are also escaped in attribute values, where white space would become spaces. */
 const inQuotes = /["\n\t]/g;
 
-/** Escapes text content, so that the document is well-formed whatever the text is. XML parsers
- *  convert a carriage return to a line feed, so it is written as a character reference. Characters
- *  that XML cannot represent are replaced; a name with such characters is written by
- *  `nameElement`. */
+/** Escapes text content, so the document is well-formed whatever the text is. XML parsers convert a
+ *  carriage return to a line feed, so it is written as a character reference. Characters that XML
+ *  cannot represent are replaced; a name with such characters is written by `nameElement`. */
 export function escapeText(text: string): string {
   return mayNeedEscape.test(text) ? text.replaceAll(inText, escapeOf) : text;
 }

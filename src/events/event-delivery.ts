@@ -31,7 +31,6 @@ interface DeliveryParts {
   readonly sourceOf: (account: string) => EventSource;
 }
 
-/** The delivery of events by this process. */
 export interface EventDelivery {
   /** Stops all runs. Resolves when no delivery is under way. */
   stop(): Promise<void>;

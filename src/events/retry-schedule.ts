@@ -49,7 +49,6 @@ interface SubjectRetries {
   isBusy: boolean;
 }
 
-/** The retries of a subscription by subject. */
 export class RetrySchedule {
   readonly #subjects = new Map<string, SubjectRetries>();
   #count = 0;

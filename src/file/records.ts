@@ -138,7 +138,6 @@ export interface NodeRecord {
   readonly cleared?: readonly ClearedRange[] | undefined;
   /** Owner, group and mode; set for every file node of an NFS share, undefined on SMB shares. */
   readonly posix?: PosixProperties | undefined;
-  /** The path in a symbolic link. */
   readonly linkText?: string | undefined;
   /** Set if this is a hard link: the id of the file that it refers to. */
   readonly linkTo?: bigint | undefined;
@@ -232,7 +231,6 @@ export const shareSnapshots = defineTable<{ share: bigint; at: Ticks }, ShareSna
   indexes: ({ lease }, parts) => leaseEntries("share", lease, parts),
 });
 
-/** Bytes that the files of a share use. */
 export const shareUsage = defineCounter({
   name: "bytes of share",
   tag: 0x59,

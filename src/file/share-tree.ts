@@ -50,7 +50,6 @@ export interface ResolvedPath {
   readonly hardLink?: HardLink | undefined;
 }
 
-/** The record of a hard link. */
 export interface HardLink {
   readonly key: NodeKey;
   readonly node: NodeRecord;

@@ -52,7 +52,6 @@ export interface ProcessFigures {
 
 const microsecondsPerSecond = 1_000_000;
 
-/** Memory and CPU time of this process. */
 export function processFigures(): ProcessFigures {
   const { user, system } = cpuUsage();
   const cpuSeconds = (user + system) / microsecondsPerSecond;

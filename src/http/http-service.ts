@@ -38,7 +38,6 @@ export interface HttpService {
   readonly sources: Sources;
   readonly clock: Clock;
   readonly log: Log;
-  /** Receives the metrics of requests. */
   readonly meter: Meter;
   /** Receives completed requests, for the request feed; undefined: there is none. */
   readonly observer?: Observer;
@@ -64,7 +63,6 @@ export interface HttpServiceOptions {
   readonly oauth: OAuthMode | undefined;
 }
 
-/** The fields of one line of the access log. */
 export interface AccessLogEntry {
   readonly remoteAddress: string;
   readonly method: string;

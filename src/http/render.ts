@@ -30,7 +30,6 @@ export interface Envelope {
   readonly version: string | undefined;
   readonly server: string;
   readonly wallNow: Ticks;
-  /** Whether the method is HEAD. */
   readonly head: boolean;
   readonly dialect: Dialect | undefined;
   readonly request: WireRequest;

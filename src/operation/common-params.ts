@@ -22,7 +22,6 @@ export const metadata: Param<Metadata> = {
   parse: parseMetadata,
 };
 
-/** The conditions on the source of a copy. */
 export const sourceConditions: Param<Conditions> = {
   sources: [
     "x-ms-source-if-match",

@@ -57,7 +57,6 @@ export class ContentionQueues {
   }
 }
 
-/** The clients that contend for one resource. */
 class ContentionQueue {
   readonly #clock: Clock;
   readonly #end: () => void;

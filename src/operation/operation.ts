@@ -85,7 +85,6 @@ export interface ContentBody {
   /** The header with the MD5 of the body that takes precedence over Content-MD5; undefined: only
    *  Content-MD5. */
   readonly md5Header?: string;
-  /** Rejects an empty body. */
   readonly nonEmpty: boolean;
   /** A request may omit the body; `received` is empty then. */
   readonly optional?: true;
@@ -241,7 +240,6 @@ export interface OperationSpec<
   /** The operation may use the reserved space although it deletes nothing, because clients need it
    *  before a deletion, as Get Messages before Delete Message. */
   readonly mayUseReserve?: true;
-  /** May be a part of a Blob Batch. */
   readonly mayBeBatched?: true;
   /** The operation runs only inside the commit batch: concurrent calls change the same records, so
    *  that an attempt before the batch would conflict. */

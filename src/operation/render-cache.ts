@@ -11,8 +11,7 @@ export class RenderCache {
     this.#recent = new RecentMap(unitsMax, (key, { text }) => key.length + text.length);
   }
 
-  /** Returns the cached text if it was rendered from this revision of the record in this
-   *  variant. */
+  /** The cached text if it was rendered from this revision of the record in this variant. */
   get(key: string, revision: number, variant: number): string | undefined {
     const cached = this.#recent.get(key);
     return cached?.revision === revision && cached.variant === variant ? cached.text : undefined;

@@ -66,7 +66,6 @@ export interface Reply<Target, H extends string> {
   readonly put?: Target;
   /** The target's new content; undefined: unchanged. */
   readonly content?: ContentPlan | undefined;
-  /** Deletes the target. */
   readonly remove?: true;
   readonly effects?: readonly Effect[];
   /** Effects that share the target's current content (a new snapshot). They are applied before the

@@ -61,7 +61,6 @@ function loadedBy(
   return isSameResource ? previous.loaded : undefined;
 }
 
-/** One attempt to execute a call. */
 interface Execution {
   readonly attempt: Attempt;
   readonly call: Call;

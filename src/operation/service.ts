@@ -74,7 +74,6 @@ export interface LoadedResource {
    *  (`account/deleted-names.ts`). Loaded only for operations that may create the target; undefined
    *  for all other operations. */
   readonly isNameReserved?: boolean;
-  /** The CORS rules of the service. */
   readonly cors: readonly CorsRule[];
 }
 
@@ -141,7 +140,6 @@ export interface DecidedChange<A = Address> {
   readonly clientRequestId: string | undefined;
 }
 
-/** The input of `prepareCreation`. */
 export interface CreationContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -154,7 +152,6 @@ export interface CreationContext<A = Address> {
   readonly callerId: string | undefined;
 }
 
-/** The input of `completeRecord`. */
 export interface RecordCreation {
   readonly operation: Operation;
   readonly scope: object;
@@ -170,7 +167,6 @@ export interface PreparedScope {
   readonly effects: readonly Effect[];
 }
 
-/** The input of `guard`. */
 export interface GuardContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;

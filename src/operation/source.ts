@@ -24,7 +24,6 @@ export interface SourceBody {
   readonly md5Always: boolean;
   /** The source must be a block blob if it is a blob. */
   readonly onlyBlockBlobs?: true;
-  /** Rejects an empty source. */
   readonly nonEmpty?: true;
 }
 

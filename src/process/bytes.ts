@@ -54,7 +54,6 @@ export function freeBytes({ buffer, length }: Uint8Array): void {
   if (isWhole && buffer instanceof ArrayBuffer) nowhere.postMessage(null, [buffer]);
 }
 
-/** Size of a page of a large response. */
 export const pageBytes = 64 * 1024;
 /** Limit of the unused pages that are kept for reuse. */
 const freePagesMax = 128;

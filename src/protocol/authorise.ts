@@ -124,8 +124,7 @@ export function mayUseTags(principal: Principal): boolean {
   return hasFurtherPermission(principal, "t");
 }
 
-/** Whether a SAS, with its stored access policy, has a permission in addition to that of the
- *  operation. */
+/** Whether a SAS, with its stored access policy, has a permission besides that of the operation. */
 export function sasPermits(
   principal: Principal,
   letter: string,

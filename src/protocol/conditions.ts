@@ -284,8 +284,7 @@ function isETagOutOfRange(text: string): boolean {
 /** The values of If-Match or If-None-Match without quotes. */
 type ETagList = "*" | readonly string[];
 
-/** Most values of one header; further ones are ignored, so that a header cannot make a request
- *  slow. */
+/** Most values of one header; further ones are ignored, so a header cannot make a request slow. */
 const etagsInHeaderMax = 1000;
 
 /** Parses an If-Match or If-None-Match header; undefined if it has no values. A weak ETag keeps its

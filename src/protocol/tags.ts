@@ -128,8 +128,7 @@ const tagValueUnitsMax = 256;
 
 const invalidCharacterPattern = /[^A-Za-z0-9 +\-./:=_]/u;
 
-/** The first character that is allowed neither in names nor in values; undefined if there is
- *  none. */
+/** The first character that is allowed neither in names nor in values; undefined if none. */
 function invalidCharacter(text: string): string | undefined {
   return invalidCharacterPattern.exec(text)?.[0];
 }

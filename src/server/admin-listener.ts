@@ -142,7 +142,6 @@ interface AdminParts extends Pick<AdminContext, SharedPart | "subscriptions"> {
   readonly stores: DataStores;
   /** Keys and principal secrets of the local token service. */
   readonly local: LocalIdentity;
-  /** Figures of all processes of the server. */
   readonly sample: () => Promise<FigureSample>;
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls" | "clients">;
   readonly reset: () => Promise<void>;

@@ -135,7 +135,6 @@ class RequestGate {
   }
 }
 
-/** The connections of a listener. */
 interface OpenConnections {
   /** Connections over TCP. */
   readonly sockets: ReadonlySet<Socket>;

@@ -37,7 +37,6 @@ export type OwnPort = (typeof ownPorts)[number];
 /** Options of a server: of `start()`, or of the command line, which also has worker processes. */
 export type ServerOptionInputs = StartOptions & Pick<FlagValues, "workers">;
 
-/** Validated options with all defaults. */
 export type Options = typeof flagDefaults &
   Omit<FlagValues, keyof typeof flagDefaults | "init"> & {
     readonly init?: string | InitInput;

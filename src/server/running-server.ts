@@ -121,7 +121,6 @@ export const stopPaces = {
   replaced: { quietMilliseconds: replacedMilliseconds, graceMilliseconds: replacedMilliseconds },
 } as const;
 
-/** The listeners of a running server. */
 class OpenListeners {
   readonly #all: OpenListener[] = [];
 

@@ -32,7 +32,6 @@ interface SimulatedMachine {
   readonly bind: Bind;
 }
 
-/** Exports traces and metrics. */
 export interface Telemetry {
   /** Undefined if traces are disabled. */
   readonly tracer: RequestTracer | undefined;

@@ -74,7 +74,6 @@ export interface EtagereServer extends AsyncDisposable {
   readonly clock: ServerClock;
   /** Injects faults into the next requests. */
   readonly faults: Faults;
-  /** The delivery of events to subscriptions. */
   readonly events: ServerEvents;
   /** Reads the settings of the accounts from the configuration file again. */
   reload(): Promise<void>;

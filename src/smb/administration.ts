@@ -19,7 +19,6 @@ export interface SmbAdministration {
 export interface SessionFacts {
   readonly id: bigint;
   readonly account: string;
-  /** The remote address of each channel. */
   readonly clients: readonly string[];
   readonly dialect: string;
   readonly isSigned: boolean;

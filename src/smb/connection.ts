@@ -68,7 +68,6 @@ export class RequestQueue {
     this.wake();
   }
 
-  /** Discards the jobs that have not started. */
   close(): void {
     for (const job of this.#queued.splice(0)) job.discard();
   }

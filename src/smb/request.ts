@@ -53,7 +53,6 @@ export type Handler<R> = (request: R) => CommandResult | Promise<CommandResult>;
 
 /** The client and command of a request, for the list of waiting requests. */
 interface RequestOrigin {
-  /** The remote address of the connection. */
   readonly client: string;
   readonly command: number;
 }

@@ -26,7 +26,6 @@ export type BatchChange = KeyChange & { readonly writers: Attempt[] };
 /** First byte of the keys that the engine itself uses; transactions must not read or write them. */
 const reservedFirstByte = 0;
 
-/** A key of the read set. */
 interface KeyRead {
   readonly key: Key;
   /** Revision of the entry that was read; 0 if the key was absent. */

@@ -197,7 +197,6 @@ export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor:
   return latest;
 }
 
-/** A durable commit. */
 export interface Committed {
   /** Sequence of the store before the commit. */
   readonly previous: number;
@@ -207,7 +206,6 @@ export interface Committed {
 
 /** A durable commit of this process. */
 interface BatchCommit extends Committed {
-  /** Number of committed transactions. */
   readonly transactions: number;
   /** Number of attempts that conflicted since the previous commit. */
   readonly conflicts: number;
@@ -386,8 +384,7 @@ export class Committer {
   }
 }
 
-/** Begins a part of each traced request whose transaction is in the batch; undefined if there is
- *  none. */
+/** Begins a part of each traced request whose transaction is in the batch; undefined if none. */
 export function beginSpans(
   transactions: readonly QueuedTransaction[],
   name: string,
@@ -411,7 +408,6 @@ class Batch implements PendingBatch {
   readonly transactions: readonly QueuedTransaction[];
   /** The transactions that are not settled yet; before `accept` all of them. */
   accepted: QueuedTransaction[];
-  /** Number of attempts that conflicted. */
   conflicts = 0;
   readonly #options: BatchOptions;
   readonly #shared = new BatchChanges();

@@ -25,7 +25,6 @@ export interface ScanBounds {
 
 /** What every state of a store has besides the entries. */
 export interface StateFacts {
-  /** The greatest revision in this state. */
   readonly sequence: number;
   /** The latest store time that a commit of this state has used. */
   readonly ticks: Ticks;

@@ -37,7 +37,6 @@ const firstKey: KeyText = "\u0001";
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
-/** Progress of a scan. */
 interface Scan {
   readonly reverse: boolean;
   rest: CoveredRange;

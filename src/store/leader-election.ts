@@ -12,7 +12,6 @@ interface LeaderElectionOptions {
    *  running processes. */
   readonly store: Store;
   readonly name: string;
-  /** Id of this process. */
   readonly self: string;
   /** Ids of all running processes that share the store. A leader that is not among them is replaced
    *  at once. */

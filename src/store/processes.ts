@@ -28,7 +28,6 @@ export interface Processes {
   /** Removes ended processes from the list and returns their ids, so that their entries can be
    *  removed. */
   sweep(): Promise<readonly string[]>;
-  /** Removes this process from the list. */
   close(): Promise<void>;
 }
 

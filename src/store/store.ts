@@ -11,7 +11,6 @@ import type { SavedStates } from "./saved-states/saved-states.ts";
 export type Key = Uint8Array;
 export type Value = Uint8Array;
 
-/** An entry of a range. */
 export interface Entry {
   readonly key: Key;
   readonly value: Value;

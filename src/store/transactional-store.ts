@@ -90,7 +90,6 @@ export interface TransactionalStoreOptions {
   readonly restoreRules?: RestoreRules | undefined;
 }
 
-/** Default age limit of a view. */
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
 /** A store on an engine of this machine. */
@@ -196,7 +195,6 @@ const attemptsMaxDefault = 64;
 /** Message of the error that a closed store throws. */
 export const closedMessage = "the store was closed";
 
-/** A state without entries. */
 export const emptyState: StateReader = {
   sequence: 0,
   ticks: 0n,

@@ -80,7 +80,6 @@ export function jsonType(level: Representation): string {
   return `application/json;odata=${level};streaming=true;charset=utf-8`;
 }
 
-/** Headers of every OData response. */
 export const odataHeaders = {
   "Cache-Control": "no-cache",
   "X-Content-Type-Options": "nosniff",

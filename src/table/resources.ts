@@ -17,7 +17,6 @@ import type { EntityRecord } from "./stored/entity-record.ts";
  *  Insert Entity and transactions run through it for each entity, so it creates few promises and
  *  closures. */
 
-/** The parents of an entity. */
 interface TableScope extends AccountScope {
   readonly table: TableRecord;
 }

@@ -74,7 +74,6 @@ export interface DoneMessage {
   readonly waits?: readonly Wait[];
 }
 
-/** A message from a worker to the supervisor. */
 export type FromWorker =
   /** The worker receives messages from now on. */
   | { readonly kind: "ready" }

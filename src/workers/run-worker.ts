@@ -71,7 +71,6 @@ export function runWorker(): void {
   void send({ kind: "ready" });
 }
 
-/** Handles the messages of the supervisor. */
 class WorkerRun {
   #server: Promise<RunningServer | undefined> = Promise.resolve(undefined);
   #forwarder: FeedForwarder | undefined;

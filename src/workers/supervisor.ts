@@ -88,7 +88,6 @@ class FigureCollector {
 interface SupervisorOptions {
   readonly options: Options;
   readonly workerCount: number;
-  /** The path of the program of a worker process. */
   readonly workerProgram: string;
   readonly clock: Clock;
   readonly log: Log;

@@ -16,7 +16,6 @@ import {
 /** How the supervisor starts a worker process, and what it passes to it. */
 interface WorkerProcessOptions {
   readonly slot: number;
-  /** The path of the program. */
   readonly program: string;
   /** The sockets to serve, by the title of the listener. */
   readonly sockets: Iterable<readonly [string, BoundSocket]>;
@@ -57,7 +56,6 @@ export class WorkerProcess {
   isLeaving = false;
   /** Monotonic time; undefined before the worker listens. */
   listeningSince: Ticks | undefined;
-  /** The last figures that the worker sent. */
   lastSample: FigureSample | undefined;
   readonly #worker: ChildProcess;
   readonly #clock: Clock;

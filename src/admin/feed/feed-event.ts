@@ -49,7 +49,6 @@ export interface FeedRefusal {
   readonly asked: string | undefined;
   readonly etag: Ticks | undefined;
   readonly lease: Lease | undefined;
-  /** The lease id in the request. */
   readonly given: string | undefined;
   readonly isAboutLease: boolean;
   /** The actions that no role of the caller grants, by alternative; undefined if none is
@@ -75,7 +74,6 @@ interface EventSource {
   readonly status: number;
 }
 
-/** The receiver of the events of a request. */
 interface FeedSink {
   readonly emit: (event: FeedEvent) => void;
   /** The objects whose reads are events, too: those with an open timeline. */

@@ -27,7 +27,6 @@ interface SubscriberOptions {
  *  see, and limits how many it sends, so that a slow page delays no request. */
 export class Subscriber {
   readonly kinds: ReadonlySet<FeedKind>;
-  /** Whether the caller's login is still valid. */
   readonly isValid: () => boolean;
   readonly object: WatchedObject | undefined;
   readonly #sees: (resource: ResourceName) => boolean;

@@ -105,8 +105,7 @@ async function answerAppService(
   { context, failures }: Parts,
   request: AdminRequest,
 ): Promise<AdminResponse> {
-  // Any host name is accepted: a page whose own name resolves to this machine does not have the
-  // secret.
+  // Any host name is accepted: a page whose own name resolves to this machine lacks the secret.
   const foreign = refusePage(request);
   if (foreign !== undefined) return foreign;
   const { managedIdentity } = context.identity();

@@ -103,7 +103,6 @@ export interface StoredKey {
   readonly privateKey: JWK;
 }
 
-/** The public part of the keys, as a JWK set. */
 export function publishedKeys({ keys }: IdentityData): { readonly keys: readonly JWK[] } {
   return {
     keys: keys.map(({ id, privateKey: { kty, n, e } }) => ({

@@ -187,14 +187,12 @@ function waitTicks(failures: readonly Ticks[], countMax: number, now: Ticks): Ti
   return left > 0n ? left : 0n;
 }
 
-/** How the admin listener is protected. */
 export interface AdminSecurity {
   /** Whether callers must log in. Evaluated for each request, because accounts can be reloaded. */
   readonly isLoginRequired: () => boolean;
   /** Whether the metrics require a login. They name no account, so on a loopback address they do
    *  not. */
   readonly isMetricsLoginRequired: boolean;
-  /** Value of `--adminToken`. */
   readonly token: string | undefined;
   /** The token in `admin.json` of the data folder, with which commands log in. */
   readonly localToken: string | undefined;
@@ -292,8 +290,7 @@ export class AdminAuth {
   }
 
   isKeyOf(account: string, key: string): boolean {
-    // An unknown account is compared, too, so that the response time does not reveal whether it
-    // exists.
+    // An unknown account is compared, too, so the response time does not reveal whether it exists.
     const keys = this.#options.accounts.get(account)?.keys ?? [""];
     const same = keys.map((each) => isSameSecret(key, each));
     return key !== "" && same.includes(true);

@@ -19,7 +19,6 @@ import type { PrincipalLogin } from "./principal-login.ts";
 interface SessionParts {
   readonly auth: AdminAuth;
   readonly principals: PrincipalLogin;
-  /** Whether the server has an admin token. */
   readonly hasToken: boolean;
 }
 

@@ -51,8 +51,7 @@ async function exportAll({ request, response }: RawCall): Promise<AdminResponse 
     response.addTrailers({ [reportTrailer]: JSON.stringify(result.report) });
     return void response.end();
   }
-  // Destroys the connection, so that the client sees an archive without end frame, which is
-  // incomplete.
+  // Destroys the connection, so the client sees an archive without end frame, which is incomplete.
   if (response.headersSent) return void response.destroy();
   return refuse(404, "NotExported", result.problems.join("; "));
 }

@@ -60,7 +60,6 @@ async function list(request: CheckedRequest): Promise<AdminResponse> {
   });
 }
 
-/** The response of `/admin/v1/messages`. */
 export interface MessagesView {
   readonly now: string;
   readonly messages: readonly MessageInFlight[];

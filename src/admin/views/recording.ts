@@ -33,7 +33,6 @@ interface Period {
   readonly to?: string | undefined;
 }
 
-/** A client that waited for another. */
 export interface WaitSpan extends Omit<WaitFact, "attempts" | keyof Spanned>, Period {}
 
 /** A recorded request, a stored state, or the end of a lease. */

@@ -161,7 +161,6 @@ function versionState({ etag, content }: VersionRecord): StoredState {
   return { at: etag, what: "snapshot", etag, facts: factsOf(content) };
 }
 
-/** A stored state as the views contain it. */
 export function renderState(
   { httpServices }: Pick<ViewContext, "httpServices">,
   service: ServiceName,

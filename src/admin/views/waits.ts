@@ -76,7 +76,6 @@ export interface WaitFact extends Spanned, Omit<Wait, "waiter" | "holders" | "si
   readonly isDeadlock: boolean;
 }
 
-/** The waits as pairs of clients. */
 export function waitFacts(waits: readonly Wait[]): readonly WaitFact[] {
   const stuck = cyclesOf(waits);
   return waits.flatMap(({ waiter, holders, since, seconds: _seconds, ...wait }) =>

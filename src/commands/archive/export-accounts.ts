@@ -20,7 +20,6 @@ export interface ExportOptions {
   /** Names of accounts; empty: all that have a record. */
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
-  /** Version of this program. */
   readonly release: string;
   readonly sink: ArchiveSink;
   /** Called before the first byte with about how many bytes all frames have before compression.
@@ -31,7 +30,6 @@ export interface ExportOptions {
 export interface ExportReport extends ContentFigures {
   readonly accounts: readonly string[];
   readonly records: number;
-  /** Length of the archive. */
   readonly archiveBytes: number;
 }
 

@@ -52,7 +52,6 @@ export class FrameWriter {
     while (this.#pending.length > pendingFramesMax) await this.#sendFirst();
   }
 
-  /** Resolves when all frames are sent. */
   async finish(): Promise<void> {
     while (this.#pending.length > 0) await this.#sendFirst();
   }

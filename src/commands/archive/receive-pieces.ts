@@ -20,7 +20,6 @@ export interface ReceivedPiece {
 }
 
 interface PieceOptions {
-  /** Length of the whole content. */
   readonly length: number;
   /** Whether the frame contains the whole content. */
   readonly isWhole: boolean;

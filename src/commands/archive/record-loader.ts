@@ -26,8 +26,7 @@ interface RecordLoaderOptions {
   readonly mapId: (id: bigint) => bigint;
 }
 
-/** Limits of one transaction, so that other transactions of the server need not wait long for
- *  it. */
+/** Limits of one transaction, so other transactions of the server need not wait long for it. */
 const batchItemsMax = 250;
 const batchBytesMax = 16 * 1024 * 1024;
 const batchPiecesMax = 4096;
@@ -109,7 +108,6 @@ export class RecordLoader {
     if (frame.isLast) this.#open = undefined;
   }
 
-  /** Resolves when everything is committed. */
   async finish(): Promise<void> {
     this.#refuseOpen();
     await this.#commit();

@@ -144,9 +144,7 @@ function increase(counts: Map<number, number>, tag: number, by: number): void {
   counts.set(tag, (counts.get(tag) ?? 0) + by);
 }
 
-/** The result of `etagere check`. */
 export interface FolderReport extends AuditFigures, ContentFigures {
-  /** Number of records per kind. */
   readonly records: ReadonlyMap<string, number>;
   /** Descriptions of the first problems; `problemCount` counts all. */
   readonly problems: readonly string[];
@@ -233,12 +231,10 @@ interface RecordCheckOptions {
 }
 
 interface CheckedRecords {
-  /** Number of records per kind. */
   readonly records: ReadonlyMap<string, number>;
   readonly contents: ContentFigures;
 }
 
-/** Checks all records in one pass. */
 class RecordCheck {
   readonly #view: View;
   readonly #audit: ContentAudit;

@@ -130,7 +130,6 @@ function isSuccess({ status }: InitResponse): boolean {
   return status < 300;
 }
 
-/** A response to a request of this process. */
 interface InitResponse {
   readonly status: number;
   /** Error code and message. Empty after success. */

@@ -12,7 +12,6 @@ interface OtherAccountInit extends AccountInit {
   readonly create?: AccountInput;
 }
 
-/** Resources of one account, by name. */
 interface AccountInit {
   readonly containers?: Readonly<Record<string, ContainerInit>>;
   readonly queues?: Readonly<Record<string, QueueInit>>;
@@ -28,7 +27,6 @@ interface ContainerInit {
   readonly blobs?: Readonly<Record<string, string | BlobInit>>;
 }
 
-/** A stored access policy. */
 interface PolicyInit {
   /** An ISO 8601 time (`2026-01-31T00:00:00Z`). */
   readonly start?: string;

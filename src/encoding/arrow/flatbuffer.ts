@@ -31,7 +31,6 @@ interface FlatStructs {
   readonly items: readonly (readonly number[])[];
 }
 
-/** Initial size of the output buffer. */
 const firstBytes = 1024;
 /** The largest alignment of any field: with it every field of a table is aligned. */
 const tableAlignment = 8;

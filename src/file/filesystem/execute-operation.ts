@@ -30,7 +30,6 @@ export interface LoadedContext<Request, Loaded> {
 
 /** The input of `decide` of an operation. */
 export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContext<Request, Loaded> {
-  /** What `reads` returned. */
   readonly readResult: Seen;
   readonly newId: () => bigint;
 }

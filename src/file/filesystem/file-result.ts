@@ -34,7 +34,6 @@ export type FileFault =
  *  applied in the transaction that decided. */
 export type FileDecision<T> = FileReply<T> | FaultDecision | WaitDecision;
 
-/** The decision that the operation succeeds. */
 export interface FileReply<T> {
   readonly value: T;
   readonly effects?: readonly Effect[];

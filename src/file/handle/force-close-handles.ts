@@ -97,7 +97,6 @@ function renderHandle({ opened, open }: ListedHandle, version: string): string {
   );
 }
 
-/** A file or directory with at least one handle. */
 interface OpenedNode {
   readonly node: NodeRecord;
   readonly path: readonly string[];
@@ -144,8 +143,7 @@ async function* openedNodes(
       const node = await nodeById(view, share, locks.parts(entry.key)[1] as bigint);
       if (node === undefined) continue;
       const path = await pathOf(view, share, node);
-      // A displaced file has no path; its handles are shown for the root, so that they can be
-      // closed.
+      // A displaced file has no path; its handles are shown for the root, so they can be closed.
       if (target.id === rootId) yield { node, path: path ?? [node.name], state };
       else if (path && isWithin(path, scope.components)) yield { node, path, state };
     }

@@ -11,7 +11,6 @@ export interface LockState {
   readonly deletePending: boolean;
 }
 
-/** One open handle of an SMB client. */
 export interface Open {
   /** Persistent id of the SMB handle; also the handle id that List Handles and Force Close Handles
    *  use. */
@@ -66,8 +65,7 @@ export interface CachingGrant {
   /** The running break; until it is acknowledged or expires, the client has the rights in
    *  `held`. */
   readonly breaking?: Break | undefined;
-  /** Epoch of the SMB lease: counts changes of the grant, so that clients can order
-   *  notifications. */
+  /** Epoch of the SMB lease: counts changes of the grant, so clients can order notifications. */
   readonly epoch: number;
 }
 

@@ -23,9 +23,7 @@ import {
 
 /** An open, or a REST operation that counts as one, to compare share modes with. */
 interface SharingRequest {
-  /** SMB access mask. */
   readonly access: number;
-  /** SMB share mode. */
   readonly share: number;
 }
 
@@ -144,7 +142,6 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
   return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only });
 }
 
-/** The lock state after handles were closed. */
 interface CloseOutcome {
   readonly state: LockState;
   /** Whether the file must be deleted: it is delete-pending and no handle is left. */

@@ -64,7 +64,6 @@ export const deleteFile = fileOperation({
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => firstHardLink(view, scope.share.id, target),
   decide: ({ target, scope, readResult: firstLink }) => {
-    // A file has no children.
     const fault = refuseDelete({ node: target, hasChildren: false }, deleteFaultOrder.overRest);
     if (fault !== undefined) return deleteFailures[fault];
     if (scope.hardLink !== undefined)

@@ -50,7 +50,6 @@ export function sectorsOf(intervals: readonly Interval[], end: number): readonly
   return merged;
 }
 
-/** The ranges of slices. */
 export function intervalsOf(slices: readonly Slice[]): readonly Interval[] {
   return slices.map(({ at, length }) => ({ from: at, to: at + length }));
 }
@@ -250,10 +249,8 @@ function rangesIn(
 }
 
 interface RangePage {
-  /** Length of the file. */
   readonly length: number;
   readonly input: { readonly marker: number | undefined; readonly maxResults: number | undefined };
-  /** Whether the response has a NextMarker. */
   readonly isPaged: boolean;
 }
 

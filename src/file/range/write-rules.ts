@@ -46,7 +46,6 @@ export interface WrittenFile {
   readonly content: ContentPlan;
 }
 
-/** A write of received bytes to a file. */
 interface RangeWrite extends WriteTime {
   readonly node: NodeRecord;
   /** Offset of the first byte. The file grows if the last byte lies beyond its end. */
@@ -108,7 +107,6 @@ export function cutSpan({ content = emptyContent }: NodeRecord, length: number):
 }
 
 interface ContentChange {
-  /** The new length of the file. */
   readonly length: number;
   /** How many more bytes are allocated; negative if bytes are freed. */
   readonly allocated: number;

@@ -66,8 +66,7 @@ const key = checked(required(header("x-ms-file-permission-key", text)), (value) 
   permissionKeyForm.test(value) ? ok(value) : invalidHeader("x-ms-file-permission-key", value),
 );
 
-/** Returns the security descriptor of a key.
- *  learn.microsoft.com/rest/api/storageservices/get-permission */
+/** The security descriptor of a key. learn.microsoft.com/rest/api/storageservices/get-permission */
 export const getPermission = operation({
   name: "Get Permission",
   ids: ["Share_GetPermission"],

@@ -171,8 +171,7 @@ export const getShareStats = operation({
 
 const metadataQuery = { restype: "share", comp: "metadata" };
 
-/** Returns the metadata of a share.
- *  learn.microsoft.com/rest/api/storageservices/get-share-metadata */
+/** The metadata of a share. learn.microsoft.com/rest/api/storageservices/get-share-metadata */
 export const getShareMetadata = operation({
   ...propertiesRead,
   name: "Get Share Metadata",

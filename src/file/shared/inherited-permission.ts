@@ -16,7 +16,6 @@ interface NodePermission {
   readonly effects: readonly Effect[];
 }
 
-/** A new file or directory and its parent. */
 interface Inheritance {
   readonly share: ShareRecord;
   readonly parent: NodeRecord;

@@ -9,7 +9,6 @@ import type { TokenVerdict } from "./tokens/token-verifier.ts";
 export interface AuthRequest extends SignableRequest {
   readonly service: ServiceName;
   readonly resource: AddressedResource;
-  /** Whether the connection uses TLS. */
   readonly secure: boolean;
   readonly remoteAddress: string | undefined;
   readonly wallNow: Ticks;

@@ -30,7 +30,6 @@ const bytesPerUnit = 2048;
 /** A batch, and what its parts need in order to run as requests. */
 interface BatchRun {
   readonly http: HttpService;
-  /** The request of the whole batch. */
   readonly request: WireRequest;
   readonly envelope: Envelope;
   readonly batch: Batch;

@@ -6,7 +6,6 @@ import { directFormOf } from "./source-policy.ts";
 /** Recognises URLs of copy sources that address this server, by its listeners and by the host that
  *  the client used. */
 
-/** The address of a listener of this server. */
 interface Endpoint {
   /** The configured host: a name or an address. */
   readonly host: string;

@@ -26,7 +26,6 @@ import {
  *  in the same service becomes a record that the transaction reads; for any other, a HEAD request
  *  finds its properties. Called by `http/request/prepare.ts`. */
 
-/** The request that names the source. */
 interface SourceContext {
   readonly account: string;
   readonly principal: Principal;

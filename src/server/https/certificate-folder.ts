@@ -21,7 +21,6 @@ const renewAuthorityTicks = 3n * 365n * ticksPerDay;
 const endpoints = ["blob", "queue", "table", "file", "dfs", "web"];
 
 interface CertificateFolder {
-  /** The data folder. */
   readonly location: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -159,7 +158,6 @@ function isFor(certificate: X509Certificate, name: SubjectName): boolean {
   return certificate.checkHost(name.dns.replace("*", "account")) !== undefined;
 }
 
-/** The time at which a certificate expires. */
 async function endOf(pem: string): Promise<Ticks> {
   const { default: forge } = await import("node-forge");
   const { notAfter } = forge.pki.certificateFromPem(pem).validity;
@@ -222,7 +220,6 @@ export async function newServerCertificate(
   return issue(maker, { commonName: "localhost", days: serverDays, pair, signer, names });
 }
 
-/** Keys in PEM format. */
 interface KeyPair {
   readonly privateKey: string;
   readonly publicKey: string;

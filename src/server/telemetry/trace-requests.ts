@@ -75,7 +75,6 @@ class LastWriters {
   }
 }
 
-/** Which requests are traced. */
 interface Sampling {
   /** Whether a request without a valid `traceparent` is sampled. */
   readonly isRootSampled: () => boolean;
@@ -150,7 +149,6 @@ function parentOf(text: string | undefined): SpanContext | undefined {
   return isValid && isSpanContextValid(context) ? context : undefined;
 }
 
-/** A span of the SDK. */
 class TracedSpan implements Span {
   readonly #tracer: Tracer;
   readonly #span: SdkSpan;

@@ -4,7 +4,6 @@ import { Command, Dialect, SigningAlgorithm } from "../wire/protocol.ts";
 /** Signs and verifies messages with one signing key ([MS-SMB2] 3.1.4.1). `smb/dispatch.ts` verifies
  *  requests, `smb/compound-request.ts` signs responses. */
 export interface Signer {
-  /** Writes the signature into the header. */
   sign(message: Buffer): void;
   verify(message: Buffer): boolean;
   /** Whether only one message per MessageId and direction may be signed. With AES-GMAC a second

@@ -167,7 +167,6 @@ function otherHalfOfMove(
   return isMove ? before : undefined;
 }
 
-/** One change to one entry of a directory. */
 export interface FileChange {
   readonly action: number;
   readonly parent: bigint;

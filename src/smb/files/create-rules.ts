@@ -61,13 +61,11 @@ interface OpenedFile {
   readonly node: NodeRecord;
   /** CreateAction of the response. */
   readonly action: number;
-  /** The granted oplock level. */
   readonly level: number;
   /** The contexts about caching and durability that the response has. */
   readonly contexts: readonly (CreateContext | undefined)[];
 }
 
-/** The response to a CREATE on a file. */
 export function createResponse(
   { id, reservedBytes }: FileHandle,
   { node, action, level, contexts }: OpenedFile,

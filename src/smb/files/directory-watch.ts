@@ -29,7 +29,6 @@ export interface ReportedChange {
   readonly path: string;
 }
 
-/** The result of a CHANGE_NOTIFY request. */
 export interface NotifyResult {
   readonly status: NtStatus;
   readonly data: Buffer;
@@ -71,7 +70,6 @@ export class DirectoryWatch {
     this.#unwatch = subscribe(this);
   }
 
-  /** Number of pending CHANGE_NOTIFY requests. */
   get pendingRequests(): number {
     return this.#pending.length;
   }

@@ -41,7 +41,6 @@ async function findSnapshot(
   );
 }
 
-/** The snapshots of a share, oldest first. */
 export function listSnapshots(
   runtime: Runtime,
   share: bigint,

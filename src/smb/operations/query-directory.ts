@@ -176,7 +176,6 @@ function showDots(listing: Listing, buffer: EntryBuffer, directory: NodeRecord):
   }
 }
 
-/** Encodes the entries of one response. */
 class EntryBuffer {
   readonly #writer = new Writer();
   readonly #decoded: QueryDirectoryRequest;

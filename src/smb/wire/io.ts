@@ -77,7 +77,6 @@ export const decodeLock = bodyDecoder(48, (reader) => {
   });
   return { sequence, fileId, elements };
 });
-/** A byte range to lock or unlock. */
 export type LockElement = Decoded<typeof decodeLock>["elements"][number];
 
 export const decodeIoctl = bodyDecoder(57, (reader) => {

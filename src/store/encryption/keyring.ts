@@ -10,7 +10,6 @@ import { recordCodec } from "../../encoding/table.ts";
  *  opening them, adding one, changing the master key (`etagere encryption`), and following changes
  *  by other processes. So a change of the master key encrypts a few keys again, not all data. */
 
-/** Length of master keys and data keys. */
 const keyBytes = 32;
 /** Limit of the data keys of a store; each rotation adds one. */
 const dataKeysMax = 1000;

@@ -6,7 +6,6 @@ import { RecentMap } from "../../process/memo.ts";
  *  encrypted with a key of the scope. `http/` begins a body with them, `content/reader.ts` decrypts
  *  with them. */
 
-/** An encryption scope of an account. */
 export interface ScopeName {
   readonly account: bigint;
   readonly name: string;

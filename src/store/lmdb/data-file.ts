@@ -68,7 +68,6 @@ export function removeSparseLockFile(dataPath: string): void {
 
 interface FileIdentityOptions {
   readonly path: string;
-  /** Descriptor of the open data file. */
   readonly descriptor: number;
   readonly log: Log | undefined;
 }
@@ -251,8 +250,7 @@ interface PageReserveOptions {
   /** Whether some pages are reserved for transactions that free space. If not, every transaction
    *  may use all pages. */
   readonly keepsReserve: boolean;
-  /** Returns the oldest transaction that a reader of any process sees; `undefined` without
-   *  readers. */
+  /** The oldest transaction that a reader of any process sees; `undefined` without readers. */
   readonly oldestReader: () => number | undefined;
 }
 

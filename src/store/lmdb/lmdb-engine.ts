@@ -220,7 +220,6 @@ export class LmdbEngine implements Engine {
     this.#database.readerCheck();
   }
 
-  /** Number of keys in the latest state. */
   get entryCount(): number {
     const { entryCount } = this.#database.getStats() as { readonly entryCount?: number };
     return entryCount ?? 0;

@@ -16,7 +16,6 @@ import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan, type TreeNode 
 
 /** The store in memory, for tests and for servers without a disk (`data/storage-backends.ts`). */
 
-/** Opens an empty store. */
 export function openMemoryStore(options: Omit<TransactionalStoreOptions, "engine">): Store {
   const engine = memoryEngine();
   // Needs no `await`: the memory engine has committed when the call returns.
@@ -29,8 +28,7 @@ interface State extends StateFacts {
 }
 
 /** The engine. It copies the bytes that it is given, because they are parts of larger buffers. A
- *  state is the root of a tree that never changes (`../tree.ts`), so that opening one costs
- *  nothing. */
+ *  state is the root of a tree that never changes (`../tree.ts`), so opening one costs nothing. */
 export function memoryEngine(): Engine {
   let state: State = {
     root: emptyTree(),

@@ -79,7 +79,6 @@ function withUndo(
   return entries.length === 0 ? batch : { ...batch, writes: [...batch.writes, ...entries] };
 }
 
-/** The saved states, oldest first. */
 function readStates(current: EngineReader): readonly NumberedState[] {
   const bounds = { start: statePrefix, end: undoPrefix, reverse: false };
   return current.scan(bounds, savedStatesMax).map(({ text, value }) => ({
@@ -219,7 +218,6 @@ function isSame(left: Value | undefined, right: Value | undefined): boolean {
   return Buffer.compare(left, right) === 0;
 }
 
-/** A key that has changed since a saved state. */
 export interface ChangedKey {
   readonly key: Key;
   readonly text: KeyText;
@@ -243,7 +241,6 @@ export interface RestoreRules {
 
 interface RestoreState {
   readonly current: EngineReader;
-  /** Sequence of the commit that restores. */
   readonly sequence: number;
 }
 
@@ -298,7 +295,6 @@ export class SavedStates {
     return result;
   }
 
-  /** The saved states, oldest first. */
   list(): readonly SavedState[] {
     return this.#read(readStates).map(({ name, sequence, savedAt }) => ({
       name,

@@ -60,9 +60,11 @@ export async function openDataLocation(
   };
   const storeUrl = isDatabase(records) ? records : undefined;
   const contentUrl = bytes !== undefined && isBucket(bytes) ? bytes : undefined;
-  // A folder that is not used if both records and contents are elsewhere.
-  const folder = storeUrl === undefined ? records : (bytes ?? ".");
-  const places = { location: resolve(folder), storeUrl, contentUrl, memoryBytesMax: undefined };
+  // Opening needs a folder, and creates it. Where neither records nor contents are in one, it is
+  // the current folder, in which nothing is written then.
+  const folder = storeUrl === undefined ? records : contentUrl === undefined ? bytes : undefined;
+  const location = resolve(folder ?? ".");
+  const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
   const options = { ...places, ...world, encryption, dataKeys: newKeys };
   try {
     const { store, storedFiles: files, dataKeys } = await openStorageBackend(options, opened);

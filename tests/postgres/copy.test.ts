@@ -1,11 +1,13 @@
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/index.ts";
 import { copyData } from "../../src/commands/copy-data.ts";
 import { noProgress } from "../../src/commands/progress.ts";
 import { openDataLocation, type DataLocation } from "../../src/data/data-locations.ts";
 import { realEnvironment } from "../../src/host/world.ts";
+import { openFakeS3 } from "../harness/fake-s3.ts";
 import { silentLog } from "../harness/silent-log.ts";
 import { changeAll, contentsOf, fill } from "../copy/shelf-contents.ts";
 import { openDatabase, type Database } from "./database.ts";
@@ -49,4 +51,16 @@ it("copies everything from a folder into a database and back", async () => {
     await changeAll(server.connectionString);
     await server.stop();
   }
+});
+
+it("creates no folder with records in a database and contents in a bucket", async () => {
+  const bucket = await openFakeS3();
+  vi.stubEnv("AWS_ACCESS_KEY_ID", bucket.credentials.accessKeyId);
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", bucket.credentials.secretAccessKey);
+  const bytes = bucket.location;
+  const opened = await openDataLocation({ records: database.newUrl(), bytes }, world);
+  await opened.close();
+  await bucket.close();
+  vi.unstubAllEnvs();
+  expect(existsSync(resolve(bytes))).toBe(false);
 });

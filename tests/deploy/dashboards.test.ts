@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { metricNamesIn, panelQueries } from "./panel-queries.ts";
 
 const folder = "deploy/prometheus";
-const metricSources = ["admin-listener.ts", "metrics.ts"].map((name) =>
+const metricSources = ["admin-listener.ts", "render-metrics.ts"].map((name) =>
   readFileSync(join("src/server", name), "utf8"),
 );
 

@@ -48,11 +48,18 @@ it(
     expect(container.status).toBe(201);
 
     const paths = new Map<string, string>();
-    const put = async (): Promise<number> => {
+    const put = async (length: number): Promise<number> => {
       const path = `/shared/${paths.size}`;
-      const body = planted(lengths[paths.size % lengths.length] ?? 0);
+      const body = planted(length);
       paths.set(path, body);
       return (await blob.send({ method: "PUT", path, headers: blockBlob, body })).status;
+    };
+    /** Until each worker has stored contents of each length. */
+    const putAll = async (): Promise<void> => {
+      for (const length of lengths) {
+        const statuses = await untilAllAnswered(server, () => put(length));
+        expect(new Set(statuses)).toEqual(new Set([201]));
+      }
     };
     const readAll = async (): Promise<void> => {
       for (const [path, body] of paths) {
@@ -60,7 +67,7 @@ it(
         expect([status, found.toString() === body], path).toEqual([200, true]);
       }
     };
-    expect(new Set(await untilAllAnswered(server, put))).toEqual(new Set([201]));
+    await putAll();
     await untilAllAnswered(server, async () => (await readAll(), 200));
 
     const killed = (await server.workers()).processes[0]?.pid ?? 0;
@@ -68,7 +75,7 @@ it(
     await server.workersUntil(
       ({ processes }) => processes.length === 2 && processes.every(({ pid }) => pid !== killed),
     );
-    expect(new Set(await untilAllAnswered(server, put))).toEqual(new Set([201]));
+    await putAll();
     await untilAllAnswered(server, async () => (await readAll(), 200));
     expect(await server.end()).toBe(0);
 

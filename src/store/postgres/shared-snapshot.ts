@@ -81,8 +81,11 @@ export class SharedSnapshot {
   view(): StateView {
     this.#users += 1;
     let isOpen = true;
+    const { sequence, ticks, clockOffset } = this.header;
     return {
-      ...this.header,
+      sequence,
+      ticks,
+      clockOffset,
       priorityOwner: 0,
       get: (key, text) => this.#get(key, text),
       scan: (bounds, countMax) => this.#scan(bounds, countMax),

@@ -4,11 +4,20 @@ import { checkLinearizable, type Model } from "../../verify/linearizability.ts";
 
 /** Directories and files below the top directory of a key, changed over SMB and REST. */
 export type DirectoryInput =
-  | { readonly action: "mkdir" | "remove"; readonly path: string }
+  /** Create makes a file; over REST it may replace one. */
+  | { readonly action: "mkdir" | "create"; readonly path: string }
+  | { readonly action: "remove"; readonly path: string }
   | { readonly action: "list"; readonly path: string }
-  /** A file; over REST it may replace one. */
-  | { readonly action: "create"; readonly path: string }
   | { readonly action: "rename"; readonly path: string; readonly to: string };
+
+/** An SMB client removes an entry in two steps: it marks the entry, and closes its handle. Between
+ *  them, and until a failed close is repeated, the entry is delete-pending. */
+export interface RemovalStep {
+  readonly action: "mark" | "close";
+  readonly path: string;
+}
+
+type TreeInput = DirectoryInput | RemovalStep;
 
 /** At the end: a new entry of a directory that a client watches. */
 interface NoticeInput {
@@ -23,10 +32,16 @@ export interface DirectoryOutput {
   readonly names?: readonly string[];
 }
 
-type DirectoryOperation = Operation<DirectoryInput | NoticeInput, DirectoryOutput>;
+type DirectoryOperation = Operation<TreeInput | NoticeInput, DirectoryOutput>;
 
-/** By path: whether it is a directory. */
-type Tree = ReadonlyMap<string, boolean>;
+interface Entry {
+  readonly isDirectory: boolean;
+  /** Set while it is delete-pending; also later, if the mark was lost with the power. */
+  readonly isMarked?: boolean;
+}
+
+/** By path. */
+type Tree = ReadonlyMap<string, Entry>;
 
 /** All changes of a tree happen at one moment each, and a listing shows one state; at the end, each
  *  client that watches a directory is notified of a new entry. */
@@ -48,7 +63,7 @@ export function checkDirectories(operations: readonly Operation[]): readonly str
 
 function isTreeOperation(
   operation: DirectoryOperation,
-): operation is Operation<DirectoryInput, DirectoryOutput> {
+): operation is Operation<TreeInput, DirectoryOutput> {
   return operation.input.action !== "notice";
 }
 
@@ -61,16 +76,17 @@ const busy: ReadonlySet<string | undefined> = new Set([
   "AccessDenied",
 ]);
 
-const model: Model<DirectoryInput, DirectoryOutput> = {
+const model: Model<TreeInput, DirectoryOutput> = {
   initial: "[]",
   step(text, input, output) {
-    const tree: Tree = new Map(JSON.parse(text) as [string, boolean][]);
+    const tree: Tree = new Map(JSON.parse(text) as [string, Entry][]);
     if (input.action === "list")
       return output && shows(tree, input.path, output) ? text : undefined;
     const after = changed(tree, input);
     const done = after === undefined ? undefined : textOf(after);
     if (output === undefined) return done ?? text;
     if (output.status >= 500 || busy.has(output.code)) return text;
+    if (input.action === "close") return done ?? text;
     if (output.status < 300) return done;
     return isRefused(tree, input, output) ? text : undefined;
   },
@@ -80,16 +96,28 @@ function textOf(tree: Tree): string {
   return JSON.stringify([...tree].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
+/** A listing over REST omits delete-pending entries, although their directory is not empty. */
 function shows(tree: Tree, path: string, { status, code, names = [] }: DirectoryOutput): boolean {
   if (status >= 500 || busy.has(code)) return true;
-  const isThere = path === "" || tree.get(path) === true;
+  const isThere = path === "" || isDirectory(tree, path);
   if (status >= 300) return !isThere;
-  return isThere && JSON.stringify(names) === JSON.stringify(entriesOf(tree, path));
+  const shown = entriesOf(tree, path).flatMap((each) => {
+    const name = each.slice(each.lastIndexOf("/") + 1);
+    return tree.get(each)?.isMarked === true && !names.includes(name) ? [] : [name];
+  });
+  return isThere && JSON.stringify(names) === JSON.stringify(shown.toSorted());
 }
 
 function entriesOf(tree: Tree, path: string): readonly string[] {
-  const names = [...tree.keys()].filter((each) => parentOf(each) === path);
-  return names.map((each) => each.slice(each.lastIndexOf("/") + 1)).toSorted();
+  return [...tree.keys()].filter((each) => parentOf(each) === path);
+}
+
+function isDirectory(tree: Tree, path: string): boolean {
+  return tree.get(path)?.isDirectory === true;
+}
+
+function isFile(tree: Tree, path: string): boolean {
+  return tree.get(path)?.isDirectory === false;
 }
 
 function parentOf(path: string): string {
@@ -97,23 +125,30 @@ function parentOf(path: string): string {
 }
 
 function hasParent(tree: Tree, path: string): boolean {
-  return !path.includes("/") || tree.get(parentOf(path)) === true;
+  return !path.includes("/") || isDirectory(tree, parentOf(path));
 }
 
-type Change = Exclude<DirectoryInput, { action: "list" }>;
+type Change = Exclude<TreeInput, { action: "list" }>;
 
 /** Undefined if it must be refused. */
 function changed(tree: Tree, input: Change): Tree | undefined {
   const { path } = input;
-  const isFree = !tree.has(path) && hasParent(tree, path);
+  const entry = tree.get(path);
+  const isFree = entry === undefined && hasParent(tree, path);
+  const mayRemove = entry !== undefined && entriesOf(tree, path).length === 0;
+  const removed = (): Tree => new Map([...tree].filter(([each]) => each !== path));
   switch (input.action) {
     case "mkdir":
-      return isFree ? new Map([...tree, [path, true]]) : undefined;
+      return isFree ? new Map([...tree, [path, { isDirectory: true }]]) : undefined;
     case "create":
-      return isFree || tree.get(path) === false ? new Map([...tree, [path, false]]) : undefined;
+      if (!isFree && !isFile(tree, path)) return undefined;
+      return new Map([...tree, [path, { isDirectory: false }]]);
     case "remove":
-      if (!tree.has(path) || entriesOf(tree, path).length > 0) return undefined;
-      return new Map([...tree].filter(([each]) => each !== path));
+      return mayRemove ? removed() : undefined;
+    case "mark":
+      return mayRemove ? new Map([...tree, [path, { ...entry, isMarked: true }]]) : undefined;
+    case "close":
+      return mayRemove && entry.isMarked === true ? removed() : undefined;
     case "rename":
       return renamed(tree, path, input.to);
   }
@@ -124,7 +159,7 @@ function renamed(tree: Tree, from: string, to: string): Tree | undefined {
   const isFree = !tree.has(to) && hasParent(tree, to) && !isWithin(to);
   if (!tree.has(from) || !isFree) return undefined;
   const moved = [...tree].map(
-    ([path, kind]) => [isWithin(path) ? to + path.slice(from.length) : path, kind] as const,
+    ([path, entry]) => [isWithin(path) ? to + path.slice(from.length) : path, entry] as const,
   );
   return new Map(moved);
 }
@@ -134,11 +169,11 @@ function isRefused(tree: Tree, input: Change, { status, code }: DirectoryOutput)
   const { path } = input;
   const to = input.action === "rename" ? input.to : path;
   if (status === 404) {
-    const isMissing = input.action === "remove" || input.action === "rename";
-    return (isMissing && tree.get(path) !== true) || !hasParent(tree, to);
+    const needsEntry = input.action !== "mkdir" && input.action !== "create";
+    return (needsEntry && !isDirectory(tree, path)) || !hasParent(tree, to);
   }
   if (code === "ResourceAlreadyExists") return tree.has(to);
   if (code === "DirectoryNotEmpty") return entriesOf(tree, to).length > 0;
-  const isFile = tree.get(path) === false || tree.get(parentOf(to)) === false;
-  return (code === "ResourceTypeMismatch" && isFile) || changed(tree, input) === undefined;
+  const hasFile = isFile(tree, path) || isFile(tree, parentOf(to));
+  return (code === "ResourceTypeMismatch" && hasFile) || changed(tree, input) === undefined;
 }

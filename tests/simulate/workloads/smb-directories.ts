@@ -13,6 +13,7 @@ import {
   checkDirectories,
   type DirectoryInput,
   type DirectoryOutput,
+  type RemovalStep,
 } from "./smb-directories-check.ts";
 
 const name = "smb directories";
@@ -22,7 +23,7 @@ const keysEach = 2;
 /** Keys are used so long that slow clients also make something below a directory. */
 const epochsPerKey = 4;
 const command = { changeNotify: 15, setInfo: 17 } as const;
-const infoClass = { rename: 10, disposition: 13 } as const;
+const renameClass = 10;
 const disposition = { open: 1, create: 2 } as const;
 const directoryOption = 1;
 const fileOption = 0x40;
@@ -70,6 +71,7 @@ class DirectoryClient {
     if (input.action === "list" || random.chance(0.4)) return perform(this.#setting, key, input);
     const connection = await this.#connected();
     if (random.chance(0.2)) await this.#watch(connection, `${key}\\a`);
+    if (input.action === "remove") return this.#remove(connection, key, input.path);
     const run = (): Promise<DirectoryOutput> => overSmb(connection, key, input);
     await this.#setting.recorder.record({ workload: name, key, input }, run);
   }
@@ -87,6 +89,27 @@ class DirectoryClient {
     };
     await recorder.record({ workload: name, key, input: { action: "notice" } }, run);
     connection.end();
+  }
+
+  /** Without a response to one of its steps the server closes the handle with the connection. */
+  async #remove(connection: SmbConnection, key: string, path: string): Promise<void> {
+    const { recorder } = this.#setting;
+    const step = (
+      action: RemovalStep["action"],
+      run: () => Promise<DirectoryOutput>,
+    ): Promise<DirectoryOutput | undefined> =>
+      recorder.record({ workload: name, key, input: { action, path } }, run);
+    const opened: { handle?: Handle } = {};
+    const marked = await step("mark", async () => {
+      const answer = await openToChange(connection, smbPath(key, path));
+      if (answer.handle === undefined) return answer;
+      opened.handle = answer.handle;
+      const mark = await connection.mark(answer.handle, true);
+      return isFine(mark.status) ? mark : withoutHandle(connection, { ...mark, ...opened });
+    });
+    const { handle } = opened;
+    if (handle === undefined || (marked !== undefined && !isFine(marked.status))) return;
+    await step("close", () => connection.close(handle));
   }
 
   #nextInput(): DirectoryInput {
@@ -139,30 +162,29 @@ class DirectoryClient {
   }
 }
 
-/** The change is made by the last of its requests. */
+/** The change is made by the last of its requests before the close. */
 async function overSmb(
   connection: SmbConnection,
   key: string,
-  input: DirectoryInput,
+  input: Exclude<DirectoryInput, { action: "remove" | "list" }>,
 ): Promise<DirectoryOutput> {
   const path = smbPath(key, input.path);
-  if (input.action === "mkdir" || input.action === "create") {
+  if (input.action !== "rename") {
     const options = input.action === "mkdir" ? directoryOption : fileOption;
     const body = createBody(path, { disposition: disposition.create, options });
     return withoutHandle(connection, await connection.create(body));
   }
-  const body = createBody(path, { access: Access.delete, share: 0, disposition: disposition.open });
-  const opened = await connection.create(body);
+  const opened = await openToChange(connection, path);
   const { handle } = opened;
   if (handle === undefined) return opened;
-  const request = (info: number, data: Buffer): Promise<SmbAnswer> =>
-    connection.request(command.setInfo, setInfoBody(handle, info, data));
-  const changed =
-    input.action === "rename"
-      ? await request(infoClass.rename, renameInfo(smbPath(key, input.to)))
-      : await request(infoClass.disposition, Buffer.from([1]));
-  const closed = await connection.close(handle);
-  return withoutHandle(connection, isFine(changed.status) ? closed : changed);
+  const target = setInfoBody(handle, renameClass, renameInfo(smbPath(key, input.to)));
+  const renamed = await connection.request(command.setInfo, target);
+  return withoutHandle(connection, { ...renamed, handle });
+}
+
+function openToChange(connection: SmbConnection, path: string): Promise<SmbAnswer> {
+  const options = { access: Access.delete, share: 0, disposition: disposition.open };
+  return connection.create(createBody(path, options));
 }
 
 async function withoutHandle(

@@ -138,6 +138,16 @@ export class SmbConnection {
     return this.#ask(command.setInfo, setInfoBody(handle, dispositionClass, data));
   }
 
+  /** Ends the connection if the work fails or takes too long. */
+  async inTime<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await this.#inTime(work);
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+  }
+
   async #notice(client: WireClient): Promise<void> {
     await client.closed;
     this.isLost = true;
@@ -161,13 +171,7 @@ export class SmbConnection {
     const lost = this.client.closed.then((): Answered => {
       throw new Error("the connection was lost");
     });
-    let answer: Answered;
-    try {
-      answer = await this.#inTime(Promise.race([this.client.ask(kind, body), lost]));
-    } catch (error) {
-      this.end();
-      throw error;
-    }
+    const answer = await this.inTime(Promise.race([this.client.ask(kind, body), lost]));
     if (answer.status === 0) {
       take(answer);
       if (kind !== command.create) return { status: 200 };

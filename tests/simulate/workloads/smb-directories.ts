@@ -157,7 +157,7 @@ class DirectoryClient {
       if (!connection.isLost) await connection.close(handle);
     };
     hear().catch(() => undefined);
-    await Promise.race([client.interim(before + 1), answer, client.closed]);
+    await connection.inTime(Promise.race([client.interim(before + 1), answer, client.closed]));
     return () => notification;
   }
 }

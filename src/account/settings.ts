@@ -57,7 +57,8 @@ export const developmentAccountKey =
 export const softDeleteDaysMax = 365;
 /** Azure's limit. */
 export const changeFeedRetentionDaysMax = 146_000;
-/** Limit of this server; Azure has no setting of this kind. */
+/** Limit of `deletedNameSeconds`. Azure has no such setting: it reserves the name of a deleted
+ *  container for at least 30 s, so that an hour is more than a test of that needs. */
 export const deletedNameSecondsMax = 3600;
 export const requestsPerSecondCeiling = 1_000_000;
 /** 4 PiB. The bytes that an account uses are compared with the quota as a JavaScript number, which

@@ -102,7 +102,7 @@ export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => vo
  *  each request. */
 export type ViewContext = Omit<AdminContext, "accounts" | "security">;
 
-/** The context of routes: the views of the store, and what the server has in memory, such as the
+/** The context of routes: that of views, and what the server has only in memory, such as the
  *  request feed. */
 export interface RouteContext extends ViewContext {
   readonly feed: Feed;

@@ -214,7 +214,8 @@ export function optionWarnings(
   ];
 }
 
-/** `--https` alone accepts the tokens of the local token service. */
+/** How bearer tokens are verified; undefined: they are rejected. `--https` without `--oauth` means
+ *  `verify`, so that tokens of the local token service are accepted. */
 export function oauthOf({ oauth, https }: Options): OAuthMode | undefined {
   if (oauth === undefined) return https ? "verify" : undefined;
   return oauth.toLowerCase() === "verify" ? "verify" : "basic";

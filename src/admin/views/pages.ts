@@ -9,12 +9,15 @@ import { optional, textCheck, wholeNumberText, type Checks } from "../inputs.ts"
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { ResourceName } from "../security/grant.ts";
 
-/** Pages of lists that may be long: a response has a limited number of entries and `next`, with
- *  which the client requests the following ones. */
+/** Pages of the long lists that routes of this folder answer with (leases, messages, open files,
+ *  states): a response has a limited number of entries and `next`, with which the client requests
+ *  the following ones. */
+
 const pageDefault = 200;
 const pageMax = 1000;
-/** Entries that a page may skip: of deleted resources that are not reclaimed yet, and of resources
- *  that the caller may not see. */
+/** Most entries that a page reads without showing them: the tables contain the entries of all
+ *  accounts, also of those that the caller may not see, and of deleted resources that are not
+ *  reclaimed yet. */
 const strayEntriesMax = 5000;
 
 /** Checks of the parameters that select a page of a list. */
@@ -89,8 +92,7 @@ export async function scanPage<R, T>(
       scanned += 1;
       const item = await render(key, record);
       if (item !== undefined) items.push(item);
-      // A page may end early after many entries of other accounts; the next page continues after
-      // them.
+      // After so many skipped entries a page ends early; the next one continues after them.
       if (items.length === limit || scanned === scannedMax) return { items, next: key };
     }
   }

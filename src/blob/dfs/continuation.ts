@@ -13,8 +13,10 @@ interface Place {
   readonly isEntry: boolean;
 }
 
-/** Formats a continuation token: the next path in Base64, as in the service. Clients must not
- *  interpret it. */
+/** Formats a continuation token as the service does: checksum, kind and path in Base64. The
+ *  checksum is not verified, so it is 0; kind 1 is a whole path. Clients must not interpret tokens,
+ *  but Hadoop makes its own, with kind 0 and the name of an entry of the directory, to begin a
+ *  listing there. */
 export function continuationOf(path: string): string {
   return encodeBase64(Buffer.from(`0 1 ${path}`, "utf8"));
 }
@@ -42,7 +44,7 @@ function flatPlaceOf(encoded: string): Place | undefined {
   return path !== "" && isListedPath(path) ? { path, isEntry: false } : undefined;
 }
 
-/** The path in a continuation token; undefined if the token is malformed. */
+/** The path in a continuation token; undefined if the token is malformed or names an entry. */
 function pathOf(token: string): string | undefined {
   const place = placeOf(token);
   return place?.isEntry === false ? place.path : undefined;

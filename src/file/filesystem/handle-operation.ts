@@ -20,7 +20,8 @@ import type { FaultDecision, FileDecision, FileFault } from "./file-result.ts";
 /** Declares the file operations that SMB clients make through an open handle (`handleOperation`).
  *  Loads, checks and stores the lock state of the file. */
 
-/** A request on an open handle. */
+/** What every request of an SMB client on an open file contains: the file, and which of its opens.
+ *  The requests of single operations extend it. */
 export interface HandleRequest {
   readonly reference: FileReference;
   /** Id of the open in the lock state of the file. */

@@ -18,6 +18,9 @@ import { changedHandles, type NodeChange } from "../events.ts";
 import { hasEventLog } from "../../operation/quotas.ts";
 import { closeHandles, type CloseHandlesRequest } from "./close-handles.ts";
 
+/** List Handles and Force Close Handles: REST operations on the files that SMB clients have open.
+ *  An open is an entry in the lock state of its file. */
+
 /** Lists the handles of SMB clients on a file or directory, and below it if `x-ms-recursive` is
  *  set. learn.microsoft.com/rest/api/storageservices/list-handles */
 export const listHandles = fileOperation({
@@ -245,6 +248,8 @@ export const forceCloseHandles = fileOperation({
       headers: {
         "x-ms-number-of-handles-closed": String(closed),
         "x-ms-number-of-handles-failed": "0",
+        // Only says that there is more: the repeated request finds the next files first, because
+        // the handles of these are closed.
         "x-ms-marker": readResult.more ? formatMarker(["more"]) : undefined,
       },
     };
@@ -260,8 +265,11 @@ function closedHandles({ opens }: LockState, requestedId: bigint | "all"): Reado
   return new Set(requestedId === "all" ? opens.map(({ id }) => id) : [requestedId]);
 }
 
+/** A file with what `closeHandles` must know of it. */
 type ClosingNode = OpenedNode & Pick<CloseHandlesRequest, "hasChildren" | "changed">;
 
+/** Adds whether a directory has entries, because it is not deleted then, and, for the event log of
+ *  the account, through which of the handles the content was changed. */
 function withFacts(
   view: RecordView,
   scope: NodeScope,

@@ -23,7 +23,8 @@ export interface Interval {
   readonly to: number;
 }
 
-/** The stored slices of a file that lie in a span. */
+/** The slices (stored pieces) of a content that overlap a span, in order. The first and the last
+ *  may extend beyond it. */
 export async function slicesOf(
   view: RecordView,
   content: ContentRef,

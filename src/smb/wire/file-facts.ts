@@ -13,6 +13,7 @@ export interface FileFacts {
   readonly attributes: number;
 }
 
+/** For pipes, and for the response to CLOSE if the client wants no facts or the file is gone. */
 export const noFacts: FileFacts = {
   created: 0n,
   accessed: 0n,
@@ -32,10 +33,12 @@ export function writeFacts(writer: Writer, facts: FileFacts): Writer {
   return writeTimes(writer, facts).u64(facts.allocated).u64(facts.size).u32(facts.attributes);
 }
 
+/** The FILETIME of a store time. FILETIME begins in 1601; earlier times become 0. */
 export function fileTimeOf(ticks: Ticks): bigint {
   return ticks <= fileTimeStart ? 0n : ticks - fileTimeStart;
 }
 
+/** The store time of a FILETIME that a client sends, to set times or to name a share snapshot. */
 export function ticksOfFileTime(fileTime: bigint): Ticks {
   return fileTime + fileTimeStart;
 }

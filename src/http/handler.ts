@@ -110,8 +110,8 @@ function largeBytesOf({ body }: WireResponse): number {
   return bytes > batchedBytesMax ? bytes : 0;
 }
 
-/** The ends of event-loop iterations. All small responses of an iteration are sent together at its
- *  end, because waking the receiver for each costs more than producing it. */
+/** The ends of event-loop iterations. Waking the receiver for each small response costs more than
+ *  producing it, so all of an iteration are sent together at its end. */
 class Flushes {
   readonly #clock: Clock;
   #pending: Promise<void> | undefined;
@@ -322,8 +322,8 @@ function endAfterBody(request: IncomingMessage, response: ServerResponse, clock:
   cancel = clock.after(drainPeriodMilliseconds, check);
 }
 
-/** Receives and discards up to the limit, then calls `stop`. Returns the count of received
- *  bytes. */
+/** Receives and discards the rest of a body up to `drainBytesMax`, then calls `stop`. Returns the
+ *  count of received bytes. */
 function drain(
   request: IncomingMessage,
   stop: () => void = () => request.destroy(),

@@ -22,6 +22,9 @@ import type { WireResponse, WireRequest } from "./wire.ts";
 import type { Span } from "../base/span.ts";
 import { tracedRuntime } from "../operation/traced-runtime.ts";
 
+/** What the HTTP side of one service consists of. The server builds an `HttpService` per service
+ *  (`server/http-services.ts`); each step of the pipeline takes what it needs from it. */
+
 /** What the HTTP listeners need to serve one service: its operations and everything that handles
  *  their requests. */
 export interface HttpService {
@@ -100,7 +103,7 @@ export interface RequestTracer {
   complete(span: Span | undefined, observed: ObservedRequest): void;
 }
 
-/** The service with a runtime and a tracer whose spans are parts of the given one. */
+/** The service for one traced request: what it runs is recorded as parts of the request's span. */
 export function tracedService(http: HttpService, span: Span): HttpService {
   const { tracer } = http;
   return {

@@ -79,7 +79,7 @@ export async function handleRequest(
   const response = renderResponse(http, completed);
   reportRequest(http, completed, response, startedAt);
   if (tracer !== undefined) {
-    // Named one by one: a spread takes longer than the rest of an unsampled request.
+    // Lists the fields, because a spread takes longer than the rest of an unsampled request.
     const { context, call, result, parts } = completed;
     tracer.complete(span, { context, call, result, parts, http, reply: response });
   }
@@ -138,15 +138,16 @@ function runAuthenticated(
   const permitted = checkPermission(http, selected.value);
   if (!permitted.ok) {
     const completed = rejected(selected.value, permitted);
-    // Repeats the check, because another process may have assigned a role since.
+    // Another process may have assigned a role since this one read the account, so the check is
+    // repeated if it has changed.
     const isOpen = mayRepeat && isRoleCaller(selected.value.principal);
     return isOpen ? repeatIfChanged(http, addressed, completed) : completed;
   }
   return runOperation(http, selected.value);
 }
 
-/** Runs a request that was rejected again if an account has changed: another process may have
- *  created the account or replaced its key. */
+/** Runs a rejected request again if an account has changed since this process read it: another
+ *  process may have created the account or replaced its key. */
 async function repeatIfChanged(
   http: HttpService,
   { request, requestId }: ReceivedRequest,
@@ -269,7 +270,7 @@ function faultOf({ log }: HttpService, context: RequestContext, error: unknown):
   if (error instanceof QuotaExceeded) return overQuota;
   if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return serverBusy;
   if (error instanceof AccountChanged) return serverBusy;
-  // The server is stopping, and the request took longer than a stop waits.
+  // A stop waits 10 s for running requests; this one took longer.
   if (error instanceof StoreClosed) return serverBusy;
   if (error instanceof StoreUnavailable) {
     log.error({ err: error, requestId }, "storage unavailable; answered 503");
@@ -283,9 +284,8 @@ function faultOf({ log }: HttpService, context: RequestContext, error: unknown):
 type ReplyOutcome = Extract<Outcome, { kind: "reply" }>;
 type ContentReply = Extract<ReplyBody, { content: ContentRef }>;
 
-/** Adds the checksum of a range (at most 4 MiB) if the reply asks for one. Content of a remote
- *  store is fetched up to its first byte, because no fault could be returned once the headers are
- *  sent. */
+/** Adds the checksum of a range (at most 4 MiB) if the reply asks for one. Reads remote content up
+ *  to its first byte before the headers are sent: later, no fault could be returned. */
 function addRangeChecksum(outcome: ReplyOutcome): Awaitable<Outcome> {
   const { body, reader } = outcome;
   if (body === undefined || !("content" in body)) return outcome;
@@ -340,7 +340,7 @@ function reportRequest(
 ): void {
   const { watch, audit } = http.observer ?? noObserver;
   if (watch !== undefined || audit !== undefined) {
-    // Every field is named: a spread took 2 µs of the 30 µs of a small request.
+    // Lists the fields, because a spread took 2 µs of the 30 µs of a small request.
     const { context, call, result, parts } = completed;
     const observed = { context, call, result, parts, http, reply: response };
     watch?.(observed);

@@ -22,8 +22,8 @@ import type { Random } from "../base/world.ts";
  *  format of the dialect. Called by `pipeline.ts` for each request, and for the parts of
  *  transactions. */
 
-/** What a response is rendered from besides the outcome: values of the common headers, and what the
- *  request and its dialect require. */
+/** What a response is rendered from besides the outcome: values of the common headers, and the
+ *  format that the service's dialect (`operation/dialect.ts`) has for ETags and faults. */
 export interface Envelope {
   readonly requestId: string;
   readonly clientRequestId: string | undefined;
@@ -94,7 +94,7 @@ function addETag(headers: Record<string, string>, etag: Ticks, { dialect }: Enve
   headers["Last-Modified"] = formatHttpDate(etag);
 }
 
-/** A response to HEAD has the headers of GET and no body. Frees the body. */
+/** Omits the body of a response to HEAD, which has only the headers of GET, and frees it. */
 function withoutBody(body: WireBody | undefined): undefined {
   if (body?.kind === "stream") body.reader.close();
   if (body?.kind === "paged") body.paged.release();
@@ -146,7 +146,8 @@ function renderNotModified(envelope: Envelope): WireResponse {
   return { status: 304, headers, body: undefined, operation: envelope.operation?.name };
 }
 
-/** Renders a fault in the format of the dialect; without one as XML. */
+/** Renders a fault: as XML, unless the service has a dialect with another format, as the Table
+ *  service has. */
 export function renderFault(found: Fault, envelope: Envelope): WireResponse {
   const { dialect } = envelope;
   const fault = dialect?.translate?.(found) ?? found;
@@ -246,7 +247,7 @@ const serverNames: Readonly<Record<ServiceName | "dfs", string>> = {
   dfs: "Etagere-Dfs/1.0",
 };
 
-/** A longer `x-ms-client-request-id` is not returned; in UTF-16 code units. */
+/** Longest `x-ms-client-request-id` that is returned, as in Azure; in UTF-16 code units. */
 const clientRequestIdUnitsMax = 1024;
 
 /** What the headers and faults of a response are rendered from, as far as the context has it. */

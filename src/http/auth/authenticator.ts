@@ -33,8 +33,9 @@ import {
 /** The first x-ms-version in which the service accepts bearer tokens. */
 const bearerSince = "2017-11-09";
 
-/** Issuers of Entra ID in its public, national and test clouds, with the tenant id in the path. For
- *  the first form Azurite compares only the host, and tests use any path. */
+/** Issuers of Entra ID in its public, national and test clouds, with the tenant id in the path. The
+ *  first form accepts any path, because Azurite compares only the host, and tests written for
+ *  Azurite use any path. */
 const issuerForms: readonly RegExp[] = [
   /^https:\/\/sts\.(windows\.net|chinacloudapi\.cn|microsoftonline\.de)\//,
   /^https:\/\/sts\.windows-ppe\.net(\/|$)/,
@@ -68,8 +69,8 @@ function authenticateBearer(
   return ok(checked);
 }
 
-/** Checks only the claims, not the signature: no request to Entra ID is needed. Returns the
- *  objection to a token that is not accepted. */
+/** Checks only the claims, not the signature, so that no request to Entra ID is needed. Returns the
+ *  caller, or the reason why the token is rejected. */
 function unverified(claims: Claims, request: AuthRequest): BearerPrincipal | string {
   const objection = objectionTo(claims, request);
   if (objection !== undefined) return objection;
@@ -77,7 +78,8 @@ function unverified(claims: Claims, request: AuthRequest): BearerPrincipal | str
   return { kind: "bearer", objectId, tenantId, ...(groups && { groups }) };
 }
 
-/** Checks what depends on the request and on the time; the signature is verified already. */
+/** Accepts a bearer token whose signature `verifyToken` has verified, if it is valid now and for
+ *  this account. Returns the caller, or the reason for the rejection. */
 function verifyBearer(request: AuthRequest): BearerPrincipal | string {
   const { token, account, service } = request;
   if (token === undefined) return "Signature validation failed.";
@@ -99,8 +101,8 @@ function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
 
 const anonymous = ok(anonymousPrincipal);
 
-/** Authenticates requests. Caches decoded keys and verified tokens, but no decisions about
- *  requests. */
+/** Authenticates requests. Caches decoded keys and verified tokens. Whether a request is permitted
+ *  is decided each time, because roles and policies may change. */
 export class Authenticator {
   readonly #rings = new KeyRings();
 

@@ -121,7 +121,7 @@ function recordAuthoriser(
     if (!reached.ok) return reached;
     const { sets, isConditional } = tagUseOf(operation, request);
     const tagged = sets || isConditional;
-    // `checkPermission` has decided before what does not depend on a record.
+    // If nothing in the request depends on a record, `checkPermission` has decided already.
     const isDecided = need.overwrite !== true && !tagged && namedResources === undefined;
     if (isDecided && !dependsOnRecord(http, principal)) return granted;
     const target = authorisationTarget(http, address, { version, settings });
@@ -143,8 +143,9 @@ function recordAuthoriser(
   };
 }
 
-/** Returns a function that tells at the time of the decision whether the SAS has a permission
- *  besides those of the operation. Undefined without a SAS. */
+/** Returns a function that checks, at the time of the decision, whether the SAS has a permission
+ *  beside those of the operation: Create Path sets owners only with `o`, for example. Undefined
+ *  without a SAS. */
 export function sasPermitsOf(
   { clock }: HttpService,
   { principal }: SelectedRequest,
@@ -155,9 +156,9 @@ export function sasPermitsOf(
     sasPermits(principal, letter, { policies: access?.policies ?? [], wallNow: clock.wall() });
 }
 
-/** Checks that a SAS is valid for the target if a parameter places it elsewhere than the URL, which
- *  was compared with the SAS before. A body that completes the address adds the keys of an entity,
- *  which `authoriseWithRecord` checks. */
+/** Checks that a SAS is valid for the target if a parameter names another target than the URL,
+ *  which was compared with the SAS before. A body that completes the address adds the keys of an
+ *  entity, which `authoriseWithRecord` checks. */
 function checkCoverage(
   { service }: HttpService,
   { principal, operation, address: requested }: SelectedRequest,
@@ -189,8 +190,8 @@ function dependsOnRecord({ service }: HttpService, principal: Principal): boolea
 
 const denied = fail("AuthorizationPermissionMismatch");
 
-/** Which actions (RBAC) the operations of a service need. Derived once per operation, because it
- *  takes longer than the check. */
+/** Which actions (Azure's names for what a role grants) the operations of a service need. Derived
+ *  once per operation, because deriving takes longer than the check. */
 const needsIn = memoByObject(({ name }: HttpService["service"]) =>
   memoByObject((operation: Operation) => actionNeedOf(name, operation)),
 );
@@ -211,8 +212,8 @@ function checkRoles(
 ): Result<void> {
   const { roles, hierarchicalNamespace } = settings;
   if (roles === undefined || !isRoleCaller(principal)) return granted;
-  // `authoriseCaller` decides later: lists of paths may permit the request, or its body may
-  // complete the address.
+  // `authoriseCaller` decides later: access control lists of paths may permit the request, or its
+  // body may complete the address.
   const isOpen = hierarchicalNamespace && http.service.name === "blob";
   if (isOpen || operation.completeAddress !== undefined) return granted;
   const target = roleTargetOf(http, address);
@@ -225,7 +226,6 @@ interface RoleCheck {
   /** Whether the target exists. */
   readonly exists: boolean;
   readonly address: Address;
-  /** The parsed parameters. */
   readonly input: object;
   /** Returns the access control lists that apply to the path; undefined if the account has none. */
   readonly path: (() => PathAccess) | undefined;
@@ -276,8 +276,8 @@ function authoriseByRoles(
   return tagNeedsOf(tagUseOf(operation, request)).every(allows) ? granted : denied;
 }
 
-/** Checks the lists that apply to the path. Without a path they permit nothing, unless the decision
- *  of the operation applies them itself. */
+/** Checks the access control lists that apply to the path. Without a path they permit nothing,
+ *  unless the decision of the operation applies them itself. */
 function authoriseByLists(
   { operation, settings }: SelectedRequest,
   caller: AclCaller,
@@ -327,8 +327,8 @@ export function aclCallerOf(
   };
 }
 
-/** The further actions that a role must grant if the request sets tags or has a condition on
- *  tags. */
+/** The actions for tags that a role must grant beside those of the operation, if the request sets
+ *  tags or has a condition on them. */
 function tagNeedsOf({ sets, isConditional }: TagUse): readonly ActionNeed[] {
   return [...(sets ? [tagNeed(true)] : []), ...(isConditional ? [tagNeed(false)] : [])];
 }
@@ -355,9 +355,9 @@ export function namedRoleCheck(
   };
 }
 
-/** The actions that the roles of a rejected caller lack, for the event feed: for each alternative
- *  of the first need that is not met. Undefined if roles do not limit the caller or lack
- *  nothing. */
+/** The actions that the roles of a rejected caller lack, so that the request feed can name them. A
+ *  need is met by any of several sets of actions; of the first unmet need, the result has the
+ *  missing actions of each set. Undefined if roles do not limit the caller or lack nothing. */
 export function missingActions(
   http: HttpService,
   { principal, operation, address, location, request }: RequestContext,
@@ -388,7 +388,8 @@ interface TagUse {
 
 type TagDeclaration = Pick<Operation, "params" | "conditions">;
 
-/** A header counts only if the operation declares it; otherwise it is ignored. */
+/** How a request uses tags. A header counts only if the operation declares it; otherwise it is
+ *  ignored. */
 function tagUseOf(operation: TagDeclaration, { headers }: Pick<WireRequest, "headers">) {
   return {
     sets: headers["x-ms-tags"] !== undefined && setsTags(operation),

@@ -1,7 +1,8 @@
 /** Reads the claims of JSON Web Tokens. It verifies no signature: `tokens/token-verifier.ts` does
  *  that. */
 
-/** The claims of a JSON Web Token; undefined if the token does not have the claim. */
+/** The claims of a JSON Web Token: what its issuer states about the caller. A field is undefined if
+ *  the token lacks the claim. */
 export interface Claims {
   readonly aud: string | undefined;
   readonly iss: string | undefined;
@@ -53,7 +54,8 @@ function textOf(claims: ReadonlyMap<string, unknown>, name: string): string | un
   return typeof value === "string" ? value : undefined;
 }
 
-/** Limit of this server; Entra ID lists at most 200 groups in a token. */
+/** Most texts of a list, such as the groups of a user, which bounds the memory for one token. Entra
+ *  ID lists at most 200 groups. */
 const textsMax = 256;
 
 function textsOf(claims: ReadonlyMap<string, unknown>, name: string) {

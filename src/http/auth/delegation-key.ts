@@ -3,19 +3,24 @@ import { formatIsoSeconds } from "../../base/dates.ts";
 import { sign } from "./shared-key.ts";
 import type { DelegationRequest } from "../../protocol/principal.ts";
 
+/** Keys with which a user with a bearer token signs SAS tokens (user delegation SAS).
+ *  `account/user-delegation-key.ts` issues them; `sas.ts` derives them again to verify such a
+ *  token. */
+
 /** The fields of a user delegation key. Its value is derived from them and from the account key. */
 interface DelegationKeyFields extends DelegationRequest {
   readonly objectId: string;
   readonly tenantId: string;
 }
 
-/** Limit of Azure for the validity of a user delegation key. */
+/** Longest validity of a user delegation key in Azure. */
 export const delegationKeyDaysMax = 7;
 
 /** The `Value` of a user delegation key, in Base64. It is derived and not stored: no record is
  *  needed to verify a token, and replacing the account's first key revokes all delegation keys. */
 export function delegationKeyValue(accountKey: KeyObject, fields: DelegationKeyFields): string {
-  // Client libraries send the times back in full seconds.
+  // The key is signed with times in full seconds: client libraries send them back without
+  // fractions.
   return sign(
     accountKey,
     [

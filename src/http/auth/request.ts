@@ -4,6 +4,9 @@ import type { VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { TokenVerdict } from "./tokens/token-verifier.ts";
 
+/** The input of authentication: the request, the resource that it addresses, and the options of
+ *  account and service. `http/request/target.ts` builds it for the `Authenticator`. */
+
 /** The parts of a request that authentication reads. Parts of a batch and requests for copy sources
  *  are authenticated, too. */
 export interface AuthRequest extends SignableRequest {

@@ -25,9 +25,9 @@ const versionForm = /^\d{4}-\d\d-\d\d$/;
 /** Any control character except tab. */
 const controlExceptTab = /[^\P{Cc}\t]/u;
 
-/** Rejects ambiguous fields: a field that occurs twice, or one with a line break, which the string
- *  to sign could contain as two fields. Other control characters are rejected because some fields
- *  are sent as headers. */
+/** Rejects ambiguous fields: a field that occurs twice, or one with a line break, with which one
+ *  value could be read as two lines of the string to sign. Other control characters are rejected
+ *  because some fields are sent as headers. */
 export function checkFields(request: AuthRequest, versions: VersionPolicy): Failure | undefined {
   for (const [name, values] of request.query) {
     if (!fieldNames.has(name)) continue;

@@ -37,7 +37,8 @@ import { serviceLetters } from "../../protocol/names.ts";
  *  learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature */
 
 /** Verifies the SAS in the query of a request, of whichever kind, and returns what it permits. A
- *  query that was verified before is found in the key ring. */
+ *  query that was verified before is found in the key ring (`shared-key.ts`), which has the
+ *  account's keys and verified tokens. */
 export function authenticateSas(
   request: AuthRequest,
   ring: KeyRing,
@@ -89,8 +90,8 @@ function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Pri
   return remembered(verdict, request, ring);
 }
 
-/** Remembers that the query has this verified token, then checks the request: later requests with
- *  the same query skip the signature. */
+/** Caches the verified token under its query, so that later requests with the same query skip the
+ *  signature. Then checks the request. */
 function remembered(verdict: SasVerdict, request: AuthRequest, ring: KeyRing): Result<Principal> {
   ring.byQuery.set(request.query, verdict);
   return applyVerdict(verdict, request);
@@ -187,7 +188,8 @@ function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): Result<
   return applyVerdict(verdict.value, request);
 }
 
-/** A signature, the text that it signs, and the key that must have made it. */
+/** A SAS whose signature is to be verified: the text that it signs, and the key of the account from
+ *  which the delegation key is derived. */
 interface Signed {
   readonly accountKey: KeyObject;
   readonly text: string;
@@ -232,7 +234,8 @@ function delegationVerdict(
   });
 }
 
-/** The first version that signs `saoid` and `suoid`. */
+/** The first `sv` whose string to sign contains `saoid` and `suoid`. In older versions anyone could
+ *  have added them to the URL. */
 const agentSince = "2020-02-10";
 
 /** The user for whom the SAS was made (`saoid` or `suoid`); undefined if it names none. A SAS with

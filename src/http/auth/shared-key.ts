@@ -25,7 +25,7 @@ import { isWithin, type AddressRange } from "./sas-fields.ts";
  *  keeps the decoded keys of accounts and the SAS tokens that were verified with them.
  *  learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key */
 
-/** Most difference between the date of a request and the clock of the server. */
+/** Most difference between the date of a request and the clock of the server, as in Azure. */
 const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;
 
 const accepted = ok(keyPrincipal);
@@ -52,8 +52,8 @@ export function authenticateSharedKey(
   return key.value === 0 ? accepted : acceptedSecond;
 }
 
-/** Verifies headers, date and signature of a request. Returns the position of the key that signed
- *  it. */
+/** Verifies headers, date and signature of a request. Returns which key of the account signed it: 0
+ *  for the first. */
 export function verifySigned(
   request: AuthRequest,
   keys: KeyRing["keys"],
@@ -113,9 +113,10 @@ function checkDate(request: AuthRequest): Failure | undefined {
   return undefined;
 }
 
-/** Most cached tokens per account; each takes about 1 KiB. */
+/** Most cached SAS tokens per account: 16 MiB, as each takes about 1 KiB. */
 const verdictsMax = 16_384;
-/** Most accounts whose keys are cached in decoded form. */
+/** Most accounts whose decoded keys are cached. One more empties the cache, which costs only
+ *  decoding them again. */
 const ringsMax = 4_096;
 
 /** The decoded keys of an account, and the tokens that were verified with them. */

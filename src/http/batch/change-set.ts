@@ -51,7 +51,7 @@ interface ChangeSetResult {
 
 /** A part that is ready to be executed, or the fault that rejected it before. */
 interface PreparedPart {
-  /** The context in which processing of the part ended. */
+  /** What the pipeline knows of the part: less if an early step rejected it. */
   readonly context: RequestContext;
   readonly call: Result<Call>;
 }
@@ -116,8 +116,9 @@ export async function runChangeSet(
   return { write, parts: observed(outcomes) };
 }
 
-/** The rejection of a part before any part was executed, in the form of one that was rejected while
- *  they were. */
+/** The rejection of a part that failed before any part was executed. It has the form that
+ *  `executeAll` returns for a part that fails in the transaction, so that both are reported
+ *  alike. */
 function rejectionOf({ index, fault }: IndexedFault): TransactionRejected {
   return new TransactionRejected(index, { kind: "fault", fault });
 }
@@ -253,9 +254,11 @@ interface Template {
   readonly contentLength: string | undefined;
 }
 
-/** Parts with larger bodies are not cached: `prepareCall` runs a precheck for them. */
+/** Parts with larger bodies are not cached: before it receives such a body, `prepareCall` checks
+ *  permission and preconditions for this part. */
 const bodyBytesMax = 64 * 1024;
-/** Most templates; further kinds of parts are parsed in full. */
+/** Most templates. The parts of a transaction seldom have more than a few different heads; further
+ *  kinds are parsed in full. */
 const templatesMax = 8;
 const headEnd = Buffer.from("\r\n\r\n", "latin1");
 
@@ -311,7 +314,8 @@ function isIndependentOfBody(
   );
 }
 
-/** The Content-Length of the part itself; the headers of the request always contain one. */
+/** The Content-Length that the client has sent with the part; the parsed headers always contain
+ *  one, which `partRequestOf` adds. */
 function lengthHeader({ rawHeaders }: WireRequest): string | undefined {
   const at = rawHeaders.findIndex(
     (name, index) => index % 2 === 0 && name.toLowerCase() === "content-length",
@@ -330,7 +334,8 @@ function callWith({ context, call, contentType }: Template, bytes: Uint8Array): 
   return ok(callAt(call, address, input));
 }
 
-/** Lists the fields, because spreading them would cost more than the rest of this file. */
+/** Copies a call with another address and input. Lists the fields, because spreading them would
+ *  cost more than the rest of this file. */
 function callAt(call: Call, address: Address, input: object): Required<Call> {
   return {
     operation: call.operation,
@@ -413,7 +418,8 @@ export class PartResponseWriter implements PartResponse {
     else this.#writeAll();
   }
 
-  /** The value of a header: the last group that contains it counts. */
+  /** The value of a header. The headers are in groups (objects), of which a later one overrides the
+   *  earlier ones. */
   header(name: string): string | undefined {
     const groups = this.#groups;
     for (let index = groups.length - 1; index >= 0; index -= 1) {

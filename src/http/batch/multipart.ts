@@ -33,13 +33,13 @@ export class Part implements HeaderLines {
 }
 
 interface MultipartLimits {
-  /** Limit of the number of parts. */
+  /** More parts are a fault, unless `stopsAtMax`. */
   readonly partsMax: number;
   /** Whether parsing stops after `partsMax` parts instead of rejecting the body. */
   readonly stopsAtMax?: true;
 }
 
-/** Limit of this server for the headers of a part. */
+/** Most header lines of a part. */
 export const partHeadersMax = 64;
 /** Longest boundary, as RFC 2046 allows. */
 const boundaryUnitsMax = 70;
@@ -99,7 +99,8 @@ interface Delimiter {
   readonly closes: boolean;
 }
 
-/** Limit of the lines between two delimiters that only start like a delimiter. */
+/** Most lines of a body that begin like a delimiter without being one. It bounds the time for a
+ *  body made of them. */
 const falseMarksMax = 65_536;
 
 function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | undefined {
@@ -135,7 +136,8 @@ interface RecentBlock {
   readonly bytes: Buffer;
 }
 
-/** Whether `body` contains `bytes` at `from`, before `to`. */
+/** Whether `body` contains `bytes` at `from`, before `to`: whether the head of a part equals a
+ *  known one, which need not be parsed again. */
 export function holdsAt(body: Buffer, bytes: Buffer, from: number, to: number): boolean {
   const { length } = bytes;
   return from + length <= to && body.compare(bytes, 0, length, from, from + length) === 0;

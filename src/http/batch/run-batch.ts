@@ -27,7 +27,7 @@ const partsAtOnceMax = 16;
 const unitsPerRequest = 10;
 const bytesPerUnit = 2048;
 
-/** A batch, and what its parts need in order to run as requests. */
+/** A batch and what its parts need to run as requests. */
 interface BatchRun {
   readonly http: HttpService;
   readonly request: WireRequest;
@@ -136,8 +136,8 @@ function responseOf({ http }: BatchRun, parts: readonly Uint8Array[]): BatchResp
 
 const crlf = "\r\n";
 
-/** Headers that follow those of the operation, in the order of all sub-responses that were recorded
- *  from Azure. */
+/** Headers that follow those of the operation, in this order in all sub-responses that were
+ *  recorded from Azure. */
 const trailingNames = [
   "x-ms-request-id",
   "x-ms-version",

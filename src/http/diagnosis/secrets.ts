@@ -9,7 +9,8 @@ const secretHeaders = [
 ];
 
 const hidden = "***";
-/** Longer texts are cut in the log; in UTF-16 code units. */
+/** Most characters (UTF-16 code units) of a text in the log; the rest is cut, so that one request
+ *  cannot fill it. */
 const loggedUnitsMax = 8 * 1024;
 /** Matches a signature in a URL, also in a URL inside another one, whose delimiters are
  *  percent-encoded. */

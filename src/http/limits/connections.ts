@@ -8,7 +8,8 @@ import type { Clock } from "../../base/world.ts";
 
 /** The progress of a request body, for the check that ends slow clients. */
 export interface BodyProgress {
-  /** Whether the server waits for bytes of the client, and not the client for the server. */
+  /** Whether the server waits for bytes of the client; false while it does not read, for example
+   *  until earlier bytes are stored. */
   readonly isWaiting: boolean;
   /** Number of bytes received so far. */
   readonly bytes: number;
@@ -24,8 +25,8 @@ interface WatchedSocket extends Socket {
   [surplus]?: true;
 }
 
-/** Sets the request body that the check for slow clients watches on this socket; undefined when the
- *  body has ended. */
+/** Registers the request body that arrives on this socket for the check of slow clients; undefined
+ *  when the body has ended. */
 export function setReading(socket: Socket, body: BodyProgress | undefined): void {
   (socket as WatchedSocket)[reading] = body;
 }
@@ -37,7 +38,7 @@ export function isSurplus(socket: Socket): boolean {
 
 interface ConnectionLimits {
   readonly clock: Clock;
-  /** Limit of the connections of all listeners together. */
+  /** Most connections of all listeners together; requests of further ones get 503. */
   readonly connectionsMax: number;
 }
 
@@ -45,8 +46,8 @@ interface ConnectionLimits {
  *  are disconnected within two periods. */
 export const progressMilliseconds = 30_000;
 export const progressBytesMin = 16 * 1024;
-/** How many connections beyond the limit are accepted to get 503, as a fraction of the limit.
- *  Further connections are closed at once. */
+/** Connections beyond the limit that are accepted to get 503, as a fraction of the limit, and their
+ *  least number. Further connections are closed at once. */
 const surplusPart = 0.25;
 const surplusMin = 64;
 
@@ -57,7 +58,8 @@ export class Connections {
   readonly #connectionsMax: number;
   readonly #closedBeyond: number;
   readonly #open = new Set<WatchedSocket>();
-  /** TLS sockets of connections in `#open`: requests refer to these. */
+  /** TLS sockets of connections in `#open`. A request refers to its TLS socket, so the check for
+   *  slow bodies looks here, too. */
   readonly #secure = new Set<WatchedSocket>();
   /** Bytes of each body that had arrived at the last check. A body that has received less than
    *  `progressBytesMin` since then is ended. */
@@ -88,9 +90,9 @@ export class Connections {
     return isRoom;
   }
 
-  /** Adds the TLS socket of a connection after the handshake, because requests refer to this
-   *  socket and not to the one that `add` got. Marks it as surplus while there are too many
-   *  connections. */
+  /** Adds the TLS socket of a connection after the handshake: requests refer to it and not to the
+   *  socket that `add` got. Marks it as surplus while there are too many connections, as `add`
+   *  does. */
   addSecure(socket: Socket): void {
     if (this.#open.size > this.#connectionsMax) (socket as WatchedSocket)[surplus] = true;
     this.#secure.add(socket);
@@ -119,9 +121,9 @@ export class Connections {
   }
 }
 
-/** Most pipelined requests of a connection. At this number the connection is not read until most of
- *  them are answered. Otherwise Node would read and serve everything that a client has sent in one
- *  event-loop iteration. */
+/** Most pipelined requests of a connection (sent before the response to an earlier one). At this
+ *  number the connection is not read until most of them are answered. Otherwise Node would read and
+ *  serve everything that a client has sent in one event-loop iteration. */
 export const pipelinedMax = 32;
 const pipelinedLow = 8;
 
@@ -162,7 +164,8 @@ export function boundPipelining(
   socket.pause();
 }
 
-/** Whether requests of the connection wait for the response to an earlier one. */
+/** Whether requests of the connection wait for the response to an earlier one. A stop of the server
+ *  closes such a connection only after them. */
 export function hasPipelined(socket: Socket): boolean {
   return ((socket as PipeliningSocket)[pipeline]?.count ?? 0) > 0;
 }

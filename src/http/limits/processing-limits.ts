@@ -6,8 +6,8 @@ import { fail } from "../../protocol/result.ts";
  *  memory, and the requests per second of an account. A request beyond a limit waits or gets 503
  *  ServerBusy, so that the memory of the process stays bounded. */
 
-/** Total length of larger documents that are parsed at the same time. A parsed document takes
- *  several times its length. */
+/** Most bytes of XML and JSON documents that are parsed at the same time; small documents are not
+ *  counted. A parsed document takes several times its length. */
 const documentBytesMax = 8 * 1024 * 1024;
 
 /** Limit of the bytes of table transactions that are processed at the same time: enough that some
@@ -15,8 +15,8 @@ const documentBytesMax = 8 * 1024 * 1024;
  *  garbage collector free their objects. */
 const transactionBytesMax = 640 * 1024;
 
-/** Limits of what is processed at the same time. All services of a server have the same ones,
- *  because they share the memory of the process. */
+/** The limiters that all services of a server share, because they share the memory of the
+ *  process. */
 export interface ProcessingLimits {
   readonly documents: ByteLimiter;
   readonly transactions: ByteLimiter;
@@ -31,7 +31,8 @@ export function newProcessingLimits(clock: Clock): ProcessingLimits {
   };
 }
 
-/** Limits of the queue, because each waiting request keeps its connection and its body. */
+/** Most requests, and bytes of their bodies, that wait in one queue. Each keeps its connection and
+ *  its body in memory. */
 export const waitingMax = 4096;
 export const waitingBytesMax = 64 * 1024 * 1024;
 
@@ -110,13 +111,14 @@ export class ByteLimiter {
 
 /** Large responses that are admitted per round of event-loop iterations. */
 export const responsesPerRoundMax = 2;
-/** Large responses in progress: one that is read in pieces takes several iterations. */
+/** Most large responses in progress: one that is read in pieces takes several rounds, and must not
+ *  stop all others. */
 export const responsesRunningMax = 4;
-/** Longest queue: each waiting request keeps its connection. At a few iterations per pair, the last
- *  one waits for minutes. */
+/** Longest queue: each waiting request keeps its connection. At two responses per round the last
+ *  one waits for minutes, longer than most clients do. */
 export const responsesWaitingMax = 4096;
-/** Event-loop iterations per round, after which more large responses are admitted: one each to open
- *  a view, build the response and send it. */
+/** Event-loop iterations per round: one each to open a view (a state of the store to read), to
+ *  build the response and to send it. */
 const iterationsPerRound = 3;
 
 /** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of
@@ -133,7 +135,7 @@ export class LargeResponseLimiter {
     this.#clock = clock;
   }
 
-  /** Whether a further request must be rejected with ServerBusy. */
+  /** Whether the queue is full, so that a further request must be rejected with ServerBusy. */
   get isFull(): boolean {
     return this.#waiting.length >= responsesWaitingMax;
   }
@@ -184,7 +186,7 @@ export class LargeResponseLimiter {
   }
 }
 
-/** The part of Node's `ServerResponse` that `UnsentResponses` uses. */
+/** The part of Node's `ServerResponse` that `UnsentResponses` uses; tests have their own. */
 interface OutgoingResponse {
   once(event: "close", run: () => void): unknown;
   destroy(): unknown;
@@ -195,7 +197,8 @@ interface Unsent {
   readonly since: Ticks;
 }
 
-/** A response that a client has not received after this time may be ended for another one. */
+/** A client that has not received its response after this time may lose its connection if another
+ *  one needs the memory. */
 const slowSeconds = 10n;
 
 /** The large responses in memory that clients have not received completely. Clients that request
@@ -245,8 +248,8 @@ interface Bucket {
   refilledAt: Ticks;
 }
 
-/** Most accounts with a bucket. When there are more, all buckets are forgotten, which counts as
- *  filled. */
+/** Most accounts with a bucket, which bounds their memory. Beyond it all buckets are discarded:
+ *  each account may then again send `perSecond` requests at once. */
 const bucketsMax = 16_384;
 
 /** Limits the requests of each account with a token bucket: `perSecond` requests at once, then as
@@ -256,7 +259,8 @@ export class RequestRates {
   readonly #clock: Clock;
   readonly #processes: number;
 
-  /** `processes`: the processes that serve the same ports. Each admits an equal part. */
+  /** `processes`: number of processes that serve the same ports (`--workers`). Each admits an equal
+   *  part of the limit. */
   constructor(clock: Clock, processes = 1) {
     this.#clock = clock;
     this.#processes = processes;

@@ -60,7 +60,7 @@ const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
 interface BodyParts {
   readonly content: ContentStore;
-  /** Limits the documents that are parsed at the same time. */
+  /** Limits the bytes of documents that are parsed at the same time. */
   readonly documents: ByteLimiter;
 }
 
@@ -90,7 +90,7 @@ export function receiveBody(
       });
 }
 
-/** What the reception of a document (XML or JSON, parsed as a whole) depends on. */
+/** A document that is to be received: XML or JSON, which is parsed as a whole. */
 interface DocumentSource {
   readonly request: WireRequest;
   readonly spec: DocumentBody;
@@ -114,7 +114,7 @@ function receiveDocument(source: DocumentSource): Awaitable<Result<Body>> {
   });
 }
 
-/** Bytes of a long body per unit of event-loop time (`base/loop-share.ts`). */
+/** Bytes of a document per unit of event-loop time (`base/loop-share.ts`) for its parsing. */
 const bytesPerUnit = 8192;
 
 function parseDocument(source: DocumentSource, bytes: Uint8Array): Awaitable<Result<Body>> {
@@ -242,16 +242,16 @@ function refuseContent(error: unknown, lengthMax: number): Result<never> {
  *  ones chunk by chunk, so that a client must send what it announces. */
 const wholeBytesMax = 64 * 1024;
 
-/** Whether the request may keep this many more bytes in memory until it ends. If so, they are
- *  counted. */
+/** Counts bytes that the request keeps in memory until it ends. Returns false if they exceed the
+ *  memory budget of the process: then the request gets 503. */
 export function mayHold({ memory }: WireRequest, bytes: number): boolean {
   return memory === undefined || memory.hold(bytes);
 }
 
-/** Memory that a chunk takes beside its bytes, of which it may have only one. */
+/** Memory of a chunk beside its bytes, counted because a client may send chunks of one byte. */
 const chunkOverheadBytes = 128;
 
-/** Most bytes of a streamed body that are in memory at a time (`content/body/receive.ts`). */
+/** Most bytes of a streamed body in memory at a time: the buffers of `content/body/receive.ts`. */
 export const streamedBytesMax = 512 * 1024;
 
 /** Receives a small body as a whole. */
@@ -354,7 +354,7 @@ function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): R
   return needsMd5(expected, version) ? { ...base, md5: md5Of(bytes) } : base;
 }
 
-/** The checksums that the headers contain. */
+/** Reads the checksums that the headers contain. */
 function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Result<Checksums> {
   const sent = parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
   const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;

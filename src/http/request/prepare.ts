@@ -144,8 +144,9 @@ function readConditions(http: HttpService, operation: Operation, reader: ParamRe
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
-/** The linked resource whose record the decision reads; undefined if there is none. The bytes of a
- *  `source` body are fetched by a request of their own, which is authorised like any other. */
+/** The resource named by a URL or path (`protocol/named-resource.ts`) whose record the decision
+ *  reads, as the source of a copy; undefined if there is none. The bytes of a `source` body are
+ *  fetched by a separate request, which is authorised like any other. */
 function linkedRecord({ namedResources, body }: Operation): LinkedResource | undefined {
   if (namedResources === undefined || body.kind === "source") return undefined;
   return namedResources.find((named) => named.kind === "linked");
@@ -233,7 +234,7 @@ function isPrechecked({ headers }: WireRequest): boolean {
   return !isSmall || headers["expect"] !== undefined;
 }
 
-/** The fields of a `Call` that come from the body of the request. */
+/** What a `Call` has from the body of the request. */
 interface CallBody {
   /** Result of the operation's body parser; undefined if there is none. */
   readonly parsed: unknown;
@@ -281,6 +282,8 @@ function callOf(
   };
 }
 
+/** The revision of the account's settings with which the caller was authenticated. The transaction
+ *  compares it, so that a key that was replaced meanwhile is not accepted. */
 function identityRevisionOf({ principal, settings }: SelectedRequest): bigint | undefined {
   return isRoleCaller(principal) ? settings.identityRevision : undefined;
 }

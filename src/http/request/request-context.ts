@@ -8,6 +8,8 @@ import type { TokenVerdict } from "../auth/tokens/token-verifier.ts";
 import type { Location } from "./target.ts";
 import type { WireRequest } from "../wire.ts";
 
+/** A request with the id under which its response and the log refer to it. */
+
 /** Contexts of the request pipeline (`http/pipeline.ts`). Each step takes one and returns the next,
  *  which has the same fields and more. None is changed after it was created, so that a response can
  *  be rendered from the last context that a rejected request reached. */
@@ -38,8 +40,8 @@ export interface SelectedRequest extends AuthenticatedRequest {
   readonly operation: Operation;
 }
 
-/** The context after parsing. `selected` is nested instead of copied, which saves time for each
- *  request. */
+/** The context after the parameters are parsed. `selected` is nested: copying its fields would take
+ *  time in each request. */
 export interface ParsedRequest {
   readonly selected: SelectedRequest;
   /** The request, with a body from which the checksums of `x-ms-structured-body` are removed. */
@@ -49,7 +51,7 @@ export interface ParsedRequest {
   readonly leaseId: string | undefined;
 }
 
-/** A context that can be used in all stages; fields that are not known yet are undefined. */
+/** Any of the contexts above; fields of steps that were not reached are undefined. */
 export interface RequestContext extends ReceivedRequest {
   readonly location?: Location;
   readonly version?: string;

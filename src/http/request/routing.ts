@@ -8,8 +8,8 @@ import type { WireRequest } from "../wire.ts";
 /** Finds the operation of a request by method, resource, query and headers. The server compiles the
  *  routes of a service once, at its start. */
 
-/** A function that finds the operation of a request. Compiled once from the declarations of a
- *  service. */
+/** Finds the operation of a request, or the fault if there is none. `compileRoutes` makes it from
+ *  the operations of a service. */
 export type Router = (request: RoutedRequest) => Result<Operation>;
 
 interface RoutedRequest {
@@ -22,7 +22,8 @@ interface RoutedRequest {
 
 type Wanted = string | boolean;
 
-/** The route of an operation with its requirements as lists, and the result that selects it. */
+/** The route of an operation, with the query parameters and headers that it requires as lists, and
+ *  the result that selects it. */
 interface CompiledRoute {
   readonly found: Result<Operation>;
   readonly query: readonly (readonly [name: string, wanted: Wanted])[];
@@ -84,7 +85,8 @@ function fixed(query: NonNullable<Operation["route"]["query"]>, name: string): s
   return typeof value === "string" ? value.toLowerCase() : "";
 }
 
-/** The number of requirements of a route: routes with more of them are tried first. */
+/** Number of requirements of a route. Routes with more of them are tried first: others would match
+ *  their requests, too. */
 function specificity({ query, headers, accepts }: CompiledRoute): number {
   return query.length + headers.length + (accepts === undefined ? 0 : 1);
 }
@@ -116,7 +118,7 @@ function names(accept: string, type: string): boolean {
   });
 }
 
-/** The fault if operations exist for this method and query, but the header that distinguishes them
+/** The fault if operations exist for this method and query, but the header that selects among them
  *  is missing or invalid. */
 function missingSelector(
   group: readonly CompiledRoute[],

@@ -99,8 +99,8 @@ export function oauthMode({
 
 const bearerForm = /^bearer /i;
 
-/** Verifies the signature of a bearer token. Only its first use takes time, and the network only if
- *  the issuer has a new key. */
+/** Verifies the signature of a bearer token. Takes time only at its first use: later ones are
+ *  cached. Uses the network only if the issuer has a new key. */
 export function verifyToken(
   http: HttpService,
   addressed: AddressedRequest,
@@ -137,9 +137,9 @@ function authenticatedAs(
   return { request, requestId, location, version, address, principal, settings };
 }
 
-/** The second meaning of a rename whose URL may lack the account (`accountOfRename`): the path
- *  starts with a filesystem that has the name of the account. A SAS decides, because it is valid
- *  for one filesystem. Undefined if there is only one meaning. */
+/** Reads the path of a rename in the second way if the URL may lack the account
+ *  (`accountOfRename`): as starting with a filesystem that has the account's name. A SAS decides,
+ *  because it is valid for one filesystem. Undefined if the path can be read in one way only. */
 function withoutAccount(
   http: HttpService,
   addressed: AddressedRequest,
@@ -189,7 +189,7 @@ class RequestAuthOptions implements AuthOptions {
   }
 }
 
-/** Collects the parts of a request that authentication reads. */
+/** Converts a request to the form that the `Authenticator` takes. */
 export function authRequestOf(
   { service, clock }: HttpService,
   { request, location, address, version, token }: AddressedRequest,
@@ -344,9 +344,10 @@ function isWebHost(host: string): boolean {
   return /^[^.]+\.web(?:\.|:|$)/i.test(host);
 }
 
-/** The account of a rename. The JavaScript client library omits the account in the path, but not in
- *  the source. A path that starts with the name of the account omits it only if its second name
- *  cannot be that of a container; otherwise what exists decides (`blob/resources.ts`). */
+/** The account of a rename (Data Lake). The JavaScript client library omits the account in the path
+ *  of the URL, but not in the source. A path that starts with the name of the account omits it only
+ *  if its second name cannot be that of a container; otherwise what exists decides
+ *  (`blob/resources.ts`). */
 function accountOfRename(
   request: WireRequest,
   rawPath: string,
@@ -408,7 +409,8 @@ export class RequestParams implements ParamReader {
 
   headersWith(prefix: string): readonly (readonly [name: string, value: string])[] {
     const { rawHeaders } = this.#request;
-    // Prefixes end with a hyphen, which few other headers have at this place.
+    // Compares one character first: the prefix (`x-ms-meta-`) ends with a hyphen, which few other
+    // headers have at this place.
     const last = prefix.length - 1;
     let found: (readonly [string, string])[] | undefined;
     for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -435,13 +437,14 @@ export class Query {
   }
 }
 
-/** Limit of this server for the parameters of a query; no operation has a tenth of them. */
+/** Most parameters of a query: no operation has a tenth of them, and each costs time before the
+ *  request is authenticated. */
 const queryParametersMax = 128;
 
 const noQuery = ok(new Query(new Map()));
 
-/** A client repeats its parameters, including the signature: to remember them parsed saves 20 % of
- *  the CPU time of a read. */
+/** Caches parsed queries: a client repeats its parameters, including the signature. That saves 20 %
+ *  of the CPU time of a read. */
 const parseRemembered = memo(1024, parseAnew);
 /** Longest query whose parsed form is cached, in UTF-16 code units: the cache must not hold much
  *  memory for one client. */

@@ -97,7 +97,7 @@ export async function fetchSource(
       const properties = { ...fetchedPropertiesOf(response), tags };
       return ok({ received: received.value, source: { kind: "fetched", url, properties } });
     } catch (error) {
-      // The caller gets no bytes after an error, so they are discarded here.
+      // No operation refers to the bytes after an error, so they are discarded here.
       content.discard(received.value);
       throw error;
     }
@@ -120,8 +120,8 @@ function sourceRequest(
   return ok({ ...outgoing, headers: { ...outgoing.headers, range } });
 }
 
-/** Checks that a source can be read, without its bytes: for a request that fails in any case, but
- *  with the fault of the source if there is one. */
+/** Checks that a source can be read, without reading its bytes. Used if the target has rejected the
+ *  request already: Azure returns the fault of the source first, if there is one. */
 async function checkSourceOnly(
   read: SourceReader,
   request: WireRequest,

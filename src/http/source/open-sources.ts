@@ -17,7 +17,8 @@ import type { OwnEndpoints } from "./own-endpoints.ts";
  *  network. The server opens one reader per service, and one for copies that run in the
  *  background. */
 
-/** The parts that read copy sources; `remote` reads those outside this server. */
+/** What a reader of copy sources consists of: the service whose copies it serves, the addresses of
+ *  this server, and `remote`, which reads all other sources. */
 interface SourceParts {
   readonly service: ServiceName;
   readonly endpoints: OwnEndpoints;
@@ -32,8 +33,9 @@ export function openSources({ service, endpoints, remote }: SourceParts): Source
   return { serviceOf, read: sourceReader(endpoints, serviceOf, remote) };
 }
 
-/** Returns the reader of sources for transfer jobs, which run after the response. A job names the
- *  service of a source in this server, so the host that the client used is not needed. */
+/** Returns the reader of sources for copies that run in the background after the response (transfer
+ *  jobs). A job names the service of a source in this server, so the host that the client used is
+ *  not needed. */
 export function transferSources({ endpoints, remote }: Omit<SourceParts, "service">): SourceReader {
   const serviceOf = (url: URL) => endpoints.serviceOf(url, { service: "blob", host: "" });
   return sourceReader(endpoints, serviceOf, remote);
@@ -54,8 +56,9 @@ function sourceReader(
   };
 }
 
-/** Checks the conditions of a request for a file: Get File has none, but a copy whose condition is
- *  ignored would lose an update. The response has the ETag of the state whose bytes it has. */
+/** Checks the source conditions of a copy from the File service: Get File has no conditions, and a
+ *  copy whose condition is ignored would lose an update. The response has the ETag of the state
+ *  whose bytes it has. */
 function checkConditions({ headers }: SourceRequest, response: SourceResponse): SourceResponse {
   const etag = parseETag(response.headers["etag"] ?? "");
   if (response.status >= 300 || etag === undefined) return response;

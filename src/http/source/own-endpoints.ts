@@ -16,19 +16,21 @@ interface Endpoint {
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
-/** The service that runs the copy, and the host that the client of the copy used. */
+/** The service that runs a copy, and the host by which its client addressed this server. A source
+ *  with the same host is in this server. */
 interface CopyRequester {
   readonly service: ServiceName;
   readonly host: string;
 }
 
-/** Knows the listeners of this server and how requests to them are served without a connection. */
+/** The listeners of this server, and functions that serve requests to them without a connection.
+ *  The server registers both when it starts. */
 export class OwnEndpoints {
   readonly #serve = new Map<ServiceName, Serve>();
   readonly #storage: (readonly [ServiceName, Endpoint])[] = [];
   readonly #admin: Endpoint[] = [];
 
-  /** Registers how requests to a service of this server are served without a connection. */
+  /** Registers the function that serves requests to a service without a connection. */
   serves(service: ServiceName, serve: Serve): void {
     this.#serve.set(service, serve);
   }
@@ -52,8 +54,8 @@ export class OwnEndpoints {
     return named !== undefined && this.#serve.has(named) ? named : undefined;
   }
 
-  /** Whether the address and port may reach the admin listener: every address of this machine
-   *  counts. */
+  /** Whether a connection to the address and port may reach the admin listener, which copies must
+   *  not. Counts every address of this machine. */
   isAdmin(address: string, port: number): boolean {
     return this.#admin.some((admin) => admin.port === port && isOfMachine(address, admin));
   }

@@ -14,7 +14,7 @@ import type { SourcePolicy } from "./source-policy.ts";
 
 /** Reads copy sources on other servers, over HTTP and HTTPS. */
 
-/** A source that sends no byte for this long counts as unreachable. */
+/** A source that sends no byte for this long counts as unreachable, so that a copy ends. */
 const idleMilliseconds = 30_000;
 
 /** Returns the reader of sources on other servers. Redirects are not followed, because they could
@@ -49,7 +49,7 @@ function requestOptions(
   const port = portOf(url);
   return {
     method,
-    // Admin listeners reject requests that have `sourceMarkHeader`.
+    // The mark lets admin listeners reject the request.
     headers: { ...headers, "accept-encoding": "identity", [sourceMarkHeader]: "1" },
     agent: false,
     timeout: idleMilliseconds,

@@ -26,19 +26,23 @@ import {
  *  in the same service becomes a record that the transaction reads; for any other, a HEAD request
  *  finds its properties. Called by `http/request/prepare.ts`. */
 
+/** The request that names the source, as far as finding and authorising the source depends on
+ *  it. */
 interface SourceContext {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
-  /** How the operation declares its source: the header with its URL, and the permission that is
-   *  needed. */
+  /** How the operation declares its source: the header that names it, and the permission that is
+   *  needed. `below` is set for renames of paths (Data Lake): their header has a path below the
+   *  account instead of a URL. */
   readonly linked: LinkedResource;
   /** The service URL that the client used. */
   readonly endpoint: string;
   readonly accountPlace: AccountPlace;
 }
 
-/** Resolves `x-ms-copy-source` to a record of this service, or to a source that must be fetched. */
+/** Finds the source that a copy or rename names: a record of this service, or a source that must be
+ *  fetched. */
 export async function resolveSource(
   http: HttpService,
   request: WireRequest,
@@ -77,8 +81,9 @@ export async function resolveSource(
   });
 }
 
-/** Resolves a path below the account. If it has two meanings, the result has both; the transaction
- *  uses the one that exists. */
+/** Finds the source of a rename of a path. The account in the header may also be the name of a
+ *  filesystem; the result then has a source for both readings of the header, of which the
+ *  transaction uses the one that exists. */
 async function sourceBelowAccount(
   http: HttpService,
   request: WireRequest,
@@ -104,7 +109,8 @@ async function ownSource(
   const location = locate(source, http);
   if (!location.ok) return malformed(location, context);
   const { account, path, query } = location.value;
-  // The credentials of the request do not cover other accounts, to which `..` could lead.
+  // `..` in the path could lead to another account, for which the credentials of the request are
+  // not valid.
   const isOutside = context.linked.below === "account" && account !== context.account;
   if (isOutside) return fail("InvalidSourceUri");
   if (!isAccount(http, account)) return unverifiedSource(fail("ResourceNotFound"), context.version);
@@ -134,8 +140,8 @@ async function ownSource(
   });
 }
 
-/** Checks whether the caller may read the source. If a role permits it, access control lists do not
- *  apply, except to the user of a SAS. */
+/** Checks roles and access control lists of the source for its reader. A role that permits reading
+ *  is enough, except for the user that a SAS names: the lists must permit this user, too. */
 function authoriseReader(
   http: HttpService,
   principal: Principal,
@@ -160,8 +166,9 @@ function authoriseReader(
   return byLists(listCallerOf(principal));
 }
 
-/** The principal that reads the source. Inside one account, the key that signs the copy also
- *  permits reading the source. */
+/** Finds the principal that reads the source: that of the source's own credentials or, without
+ *  them, the caller of the copy if its account key or bearer token is valid for the account of the
+ *  source, too. */
 async function principalOf(
   http: HttpService,
   source: WireRequest,
@@ -176,7 +183,8 @@ async function principalOf(
   return ok(holdsAll && account === location.account ? principal : anonymousPrincipal);
 }
 
-/** Authenticates the credentials in or beside the URL of the source. */
+/** Authenticates a source by its own credentials: a SAS in its URL, or the authorization header for
+ *  it. */
 async function authenticateSource(
   http: HttpService,
   request: WireRequest,
@@ -214,7 +222,7 @@ function malformed(failure: Failure, { linked }: SourceContext): Failure {
   return linked.below === "account" ? fail("InvalidSourceUri") : failure;
 }
 
-/** The fault of a source that cannot be read. A rename returns the source's own fault, as if the
+/** The fault of a source that must not be read. A rename returns the source's own fault, as if the
  *  client had requested the source. */
 function unverified(failure: Result<unknown>, { linked, version }: SourceContext): Result<never> {
   if (failure.ok) throw new Error("a fault was expected");

@@ -6,15 +6,14 @@ import { isIP, BlockList, isIPv6 } from "node:net";
 
 /** Address ranges (CIDR) of the configuration. */
 export interface SourceRanges {
-  /** Address ranges from which copies may read although they are blocked by default. */
+  /** Ranges from which copies may read although they are blocked by default. */
   readonly allowed: readonly string[];
-  /** Address ranges from which copies must not read, even if `allowed` contains them. */
+  /** Ranges from which copies must not read, even if `allowed` contains them. */
   readonly forbidden: readonly string[];
 }
 
-/** Decides, directly before connecting, whether a copy from a URL may read from an address. The
- *  client chooses the URL, and must not reach internal services through this server (server-side
- *  request forgery). */
+/** Decides, directly before connecting, whether a copy or webhook may connect to an address, so
+ *  that a DNS name cannot lead to a blocked one. */
 export interface SourcePolicy {
   permits(address: string, port: number): boolean;
 }
@@ -134,7 +133,7 @@ export function isAddressRange(text: string): boolean {
   );
 }
 
-/** A list of address ranges, which must be valid. */
+/** Converts valid address ranges to Node's list for look-ups. */
 export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

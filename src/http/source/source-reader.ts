@@ -48,7 +48,7 @@ export interface SourceResponse {
  *  blocked. */
 export type SourceReader = (request: SourceRequest) => Promise<SourceResponse>;
 
-/** What the operations of one service need to read copy sources. */
+/** How the operations of one service read copy sources. */
 export interface Sources {
   readonly read: SourceReader;
   /** The service of this server that the URL addresses; undefined for other servers. */
@@ -66,7 +66,8 @@ export class SourceUnreachable extends Error {
   }
 }
 
-/** Reads a source; converts `SourceUnreachable` into a response with its status. */
+/** Reads a source. A source that cannot be reached becomes a response with the status of the fault,
+ *  so that callers handle it like an error of the source. */
 export async function requestSource(
   read: SourceReader,
   request: SourceRequest,

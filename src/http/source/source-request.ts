@@ -11,7 +11,8 @@ import type { SourceRequest } from "./source-reader.ts";
 /** What the request of a copy says about its source: URL, conditions and credentials, and until
  *  when the client waits. Used by `resolve-source.ts` and `fetch-source.ts`. */
 
-/** Longest URL of a source, in UTF-16 code units. */
+/** Longest URL of a source, in UTF-16 code units: it must have room for a path of 1,024 characters
+ *  with escapes, and a SAS. */
 const urlUnitsMax = 4096;
 
 /** The first version in which the source must be an absolute URL. */
@@ -34,7 +35,8 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** What decides whether a path below the account starts with the name of the account. */
+/** What decides whether a path below the account, the source of a rename, starts with the name of
+ *  the account. */
 interface BelowAccount {
   /** The service URL that the client used. */
   readonly endpoint: string;
@@ -42,10 +44,11 @@ interface BelowAccount {
   readonly accountPlace: AccountPlace;
 }
 
-/** Parses a path below the account, such as `/filesystem/path?signature`, also if its slashes are
- *  escaped. With path-style URLs the Go and JavaScript client libraries start it with the account,
- *  which may also be the name of a filesystem: then both meanings are returned, the likelier one
- *  first. The JavaScript library omits the account in the URL of the request instead. */
+/** Parses the source of a rename, a path below the account such as `/filesystem/path?signature`,
+ *  also if its slashes are escaped. With path-style URLs the Go and JavaScript client libraries
+ *  start it with the account, which may also be the name of a filesystem: then both readings are
+ *  returned, the likelier one first. The JavaScript library omits the account in the URL of the
+ *  request instead. */
 export function parseSourcePath(
   text: string,
   { endpoint, account, accountPlace }: BelowAccount,
@@ -135,7 +138,8 @@ const signalOf = memoByObject((connection: ClientConnection): AbortSignal => {
   return controller.signal;
 });
 
-/** Aborted when the client closes its connection; undefined without a connection. */
+/** Aborted when the client of a copy closes its connection, so that its source is no longer read;
+ *  undefined without a connection. */
 function clientSignal({ connection }: WireRequest): AbortSignal | undefined {
   return connection === undefined ? undefined : signalOf(connection);
 }

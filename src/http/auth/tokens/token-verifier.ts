@@ -25,7 +25,8 @@ const renewMilliseconds = 10 * 60 * 1000;
 const unknownKeyPause: Ticks = 30n * ticksPerSecond;
 /** How long fetched keys are used if the issuer no longer answers. */
 const lifeTicks: Ticks = 24n * 3600n * ticksPerSecond;
-/* Limits of this server for one fetched document. */
+/** Limits for one fetched document, so that an issuer that is slow or sends too much does not delay
+ *  or fill this server. */
 const fetchMillisecondsMax = 5000;
 const documentBytesMax = 256 * 1024;
 
@@ -299,11 +300,13 @@ const verdictBytes = 1024;
 /** The last characters of a token are the end of its signature: 252 bits, which no two verified
  *  tokens share. */
 const signatureEndUnits = 42;
-/** Limit of this server for a token, in UTF-16 code units. Tokens of Entra ID are shorter. */
+/** Longest accepted token, in UTF-16 code units. Tokens of Entra ID are shorter. */
 const tokenUnitsMax = 16 * 1024;
-/** Limit of this server for a claim, in UTF-16 code units. Longer claims are ignored. */
+/** Longest claim that is read, in UTF-16 code units. Longer ones are ignored; ids and names are
+ *  shorter. */
 const textUnitsMax = 256;
-/** Limit of this server for groups and audiences. Further ones are ignored. */
+/** Most groups and audiences of a token. Further ones are ignored; Entra ID lists at most 200
+ *  groups. */
 const groupsMax = 256;
 
 interface CachedToken {

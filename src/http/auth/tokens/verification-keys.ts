@@ -28,7 +28,8 @@ export interface KeySource {
   close(): void;
 }
 
-/* Limits of this server for one issuer; further keys and longer ids are ignored. */
+/** Most keys of an issuer, and longest id of a key; issuers publish a few. Further keys and longer
+ *  ids are ignored. */
 const keysMax = 64;
 const idUnitsMax = 256;
 

@@ -48,8 +48,8 @@ interface TableDefinition<K, R> {
   /** The fields with an id that the record defines, and what the id names. When the record is
    *  removed, a reclaim job removes all that the id owns. */
   readonly defines?: { readonly [F in keyof R]?: OwnerKind };
-  /** A field of the record that repeats the id of the owner; a load, which gives new ids, changes
-   *  it, too. */
+  /** A field of the record that repeats the id of the owner; `etagere load`, which gives
+   *  new ids, changes it, too. */
   readonly repeatsOwner?: keyof R & string;
   /** The field that refers to stored content, if any; `operation/apply.ts` maintains its
    *  references. */
@@ -118,8 +118,8 @@ interface DefinedId {
 /** The values by which a stored reclaim job identifies its record. */
 export type JobScope = readonly (string | bigint)[];
 
-/** The period of a record, and the reclaim job that removes the record at its end. Operations store
- *  the job with the record; a load derives it from the record. */
+/** The time for which a record is kept, and the reclaim job that removes it at the end. Operations
+ *  store the job with the record; `etagere load` derives it from the record. */
 export interface Period<R> {
   /** Kinds of the job: one, or one per service. */
   readonly jobKinds: readonly [string, ...string[]];

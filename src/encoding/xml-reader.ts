@@ -283,8 +283,8 @@ function newlineFrom(text: string, from: number): number {
   return found === -1 ? text.length : found;
 }
 
-// Limits of this server; attributes that exceed them are malformed. The length is in UTF-16 code
-// units.
+// Limits of this server, beyond which attributes are malformed: how many an element has, and the
+// UTF-16 code units of one value as it is written.
 const attributesMax = 32;
 const attributeUnitsMax = 64 * 1024;
 const attributePattern =

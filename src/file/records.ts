@@ -334,7 +334,8 @@ export const versionEnds = defineTable<VersionKey & { readonly until: number }, 
   isArchived: true,
 });
 
-/** Lock state by the id of the file; volatile keys, lost with the boot. */
+/** Lock state by the id of the file. It is committed without a flush, and lost when the machine
+ *  restarts, as the handles of its clients are. */
 export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   name: "file-locks",
   tag: 0x57,

@@ -118,8 +118,8 @@ export async function resolvePath(
   return at;
 }
 
-/** Loads the file that a hard link refers to, by its id. The target is undefined if it does not
- *  exist in that state. */
+/** Loads the file that a hard link refers to, by its id, from the share or from a snapshot of it.
+ *  `target` is undefined if the file is not there. */
 export async function loadLinkedFile(
   view: RecordView,
   { share, epoch }: ShareTree,

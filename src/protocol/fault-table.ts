@@ -366,6 +366,7 @@ export const faults = {
   }),
   // Data Lake API.
   ...withStatus(400, {
+    // The service spells it so.
     InvaldAccessControlList: "The access control list value is invalid.",
     SetAclMissingAces: "Invalid ACL: the user, group and other entries are required.",
     InvalidPermission: "The permission value is invalid.",

@@ -9,7 +9,14 @@ import { isAddressRange, type SourceRanges } from "../http/source/source-policy.
 import { masterKeySource } from "../host/master-key.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import type { InitInput } from "../commands/init/init-input.ts";
-import { flagDefaults, flags, isFlagName, type FlagName, type FlagValues } from "./flags.ts";
+import {
+  flagDefaults,
+  flags,
+  isFlagName,
+  type Flag,
+  type FlagName,
+  type FlagValues,
+} from "./flags.ts";
 
 /** The options of `start()`, the function that runs a server inside a program: the flags of the
  *  command line by the same names, and options that only programs have. */
@@ -90,13 +97,15 @@ export function resolveOptions(
 
 function checkValue(name: FlagName, value: unknown): string | undefined {
   if (name === "init" && typeof value === "object") return undefined;
-  switch (flags[name].kind) {
+  const flag: Flag = flags[name];
+  switch (flag.kind) {
+    case "choice":
+      return checkChoice(flag.choices ?? [], name === "oauth" ? lowerCased(value) : value);
     case "text":
     case "file":
     case "folder":
     case "host":
     case "url":
-    case "choice":
       return typeof value === "string" && value !== "" ? checkText(name, value) : "needs a value";
     case "switch":
       return typeof value === "boolean" ? undefined : `must be true or false, not ${show(value)}`;
@@ -121,6 +130,17 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
   }
 }
 
+function checkChoice(choices: readonly string[], value: unknown): string | undefined {
+  if (choices.some((choice) => choice === value)) return undefined;
+  const quoted = choices.map((choice) => JSON.stringify(choice));
+  return `must be ${quoted.join(" or ")}, not ${show(value)}`;
+}
+
+/** Azurite accepts `--oauth Basic`, too. */
+function lowerCased(value: unknown): unknown {
+  return typeof value === "string" ? value.toLowerCase() : value;
+}
+
 /** What the value of a flag must be, beyond its kind, and how messages describe it. */
 type TextRule = readonly [isValid: (value: string) => boolean, expected: string];
 
@@ -128,11 +148,8 @@ const isHttpUrl = (value: string): boolean => /^https?:\/\//.test(value) && URL.
 const isSyslogUrl = (value: string): boolean =>
   /^(udp|tcp|tls):\/\/[^/]/.test(value) && URL.canParse(value);
 const isBucket = (value: string): boolean => value.startsWith("s3://") && URL.canParse(value);
-const oauthModes: ReadonlySet<string> = new Set(["basic", "verify"]);
 
 const textRules: { readonly [N in FlagName]?: TextRule } = {
-  oauth: [(value) => oauthModes.has(value.toLowerCase()), '"basic" or "verify"'],
-  smbSigning: [(value) => /^(required|optional)$/.test(value), '"required" or "optional"'],
   auditSyslog: [isSyslogUrl, "udp://host:514, tcp://host:601 or tls://host:6514"],
   auditWebhook: [isHttpUrl, "a URL like https://example.com/audit"],
   otlp: [isHttpUrl, "a URL like http://localhost:4318"],

@@ -26,9 +26,11 @@ import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
 
 /** The connections of SMB clients: credits, decryption, and the order in which requests run.
- *  `smb/server.ts` makes a `Connection` for each socket. A job is the work of one frame. Frames run
- *  in order of arrival, one after the other. Adjacent frames with `isParallel` run at the same
- *  time: clients send many READs and WRITEs, and a WRITE waits for the disk. */
+ *  `smb/server.ts` makes a `Connection` for each socket. */
+
+/** The work of one frame. Frames run in order of arrival, one after the other. Adjacent frames with
+ *  `isParallel` run at the same time: clients send many READs and WRITEs, and a WRITE waits for the
+ *  disk. */
 interface Job {
   readonly isParallel: boolean;
   /** Upper bound of the bytes that the job holds in memory. */
@@ -234,6 +236,8 @@ export class Connection {
     // Keep-alive probes detect a client that crashed, whose handles would otherwise stay open.
     socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("data", (chunk: Buffer) => {
+      // The framer copies a chunk that continues a frame, so that nothing refers to the chunk any
+      // more; other chunks may be parts of frames.
       const isCopied = chunk.length <= this.#framer.missingBytes;
       if (this.#isOpen && !this.#framer.push(chunk)) this.end();
       if (isCopied) freeBytes(chunk);
@@ -405,6 +409,7 @@ export class Connection {
         release();
         memory?.release(length);
         this.#pendingBytes -= pendingBytes;
+        // Nothing refers to the frame of a WRITE any more, and it is large.
         if (isWrite) freeBytes(frame);
       },
     });

@@ -105,7 +105,8 @@ function readNeed(service: ServiceName): ActionNeed {
 }
 
 const scopesMax = 1000;
-/** The letters of writing to contents: Put Blob, Put Message, Update Entity, Put Range. */
+/** The letter of a SAS that permits writing contents, by service: that of Put Blob, Put Message,
+ *  Update Entity and Put Range. */
 const writeLetters: Readonly<Record<ServiceName, string>> = {
   blob: "w",
   queue: "a",

@@ -144,9 +144,11 @@ function record(request: CheckedRequest): AdminResponse {
 
 type Place = Pick<Hold, "service" | "account" | "container" | "path">;
 
-/** The requests in the feed since a time, oldest first. */
+/** The requests in the feed since a time, oldest first, also those of the same millisecond: the
+ *  wall clock is no more precise. */
 function eventsSince(feed: Feed, from: Ticks): readonly FeedEvent[] {
   return [...feed.events.latest(), ...feed.reads.latest()]
+    .toReversed()
     .filter(({ at }) => at >= from)
     .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
 }

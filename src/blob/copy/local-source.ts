@@ -30,13 +30,14 @@ export async function loadLocalSource(
   return record === undefined ? fail("BlobNotFound") : ok(record);
 }
 
-/** What a copy request demands of its source: conditions, lease id and encryption key. */
+/** What a copy request demands of its source: conditions and lease id. */
 export interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLeaseId?: string | undefined;
 }
 
-/** Checks lease id, encryption and conditions of a source. */
+/** Checks lease id and conditions of a source. One that is encrypted with a client's key cannot be
+ *  copied: the request has no place for that key. */
 export function checkLocalSource(
   record: BlobRecord,
   { sourceConditions, sourceLeaseId }: SourceRequirements,

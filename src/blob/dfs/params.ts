@@ -191,6 +191,8 @@ export const entryName: Param<string | undefined> = {
   },
 };
 
+/** The first segment of the source of a rename. If it is the name of the account, the URL of the
+ *  request may lack the account (`loadNamed` in `blob/resources.ts`). */
 export const sourceStart: Param<string | undefined> = {
   role: "source-start",
   sources: [renameSourceHeader],

@@ -29,7 +29,8 @@ export class RecordError extends Error {
   }
 }
 
-/** An error after which the query cannot continue. */
+/** An error that ends the query; a `RecordError` skips one record. It is the last entry of the
+ *  response, with `position`: the offset in the blob, in bytes. */
 export class FatalQueryError extends Error {
   override readonly name: string;
   readonly position: number;

@@ -28,7 +28,9 @@ const sampleBytes = 16 * 1024;
 /** A frame is stored as it is unless compression saves an eighth. */
 const worthwhileShare = 7 / 8;
 
-/** Writes frames in order, while threads compress up to 4 of the following frames. */
+/** Writes the frames of an archive (`archive-format.ts`) in order, while threads compress up to 4
+ *  of the following ones. `write` may return before its frame is sent, and a later call may throw
+ *  the error of a frame; `finish` sends the rest. */
 export class FrameWriter {
   readonly #sink: ArchiveSink;
   readonly #pending: Promise<Uint8Array>[] = [];

@@ -321,7 +321,9 @@ class PathNames {
   readonly #directories = new Set<string>();
   #count = 0;
 
-  /** Returns whether another blob has the same path. */
+  /** Records the path and the directories of a blob. Returns whether an earlier blob has the same
+   *  path: names that differ in repeated slashes do. False for what is not compared: snapshots, and
+   *  blobs beyond `comparedNamesMax`. */
   add(document: Fields): boolean {
     if (this.#count >= comparedNamesMax || snapshotOf(document) !== undefined) return false;
     this.#count += 1;

@@ -2,6 +2,9 @@ import { resolve } from "node:path";
 import { readRegularFile } from "../../host/files.ts";
 import { messageOf } from "../../host/refused.ts";
 
+/** Readers of the input of `--init`, for `resource-steps.ts` and `init-accounts.ts`: `FieldReader`
+ *  of all fields, `ContentParser` of the contents of blobs and files. */
+
 /** A value in the input of `--init` (`InitInput`), and the path of its field
  *  (`containers.photos.access`) for error messages. */
 export interface Field {
@@ -144,6 +147,7 @@ export class ContentParser {
   }
 }
 
+/** Metadata as headers of the request that creates the resource. */
 export function metadataHeaders(
   pairs: readonly (readonly [string, string])[],
 ): Readonly<Record<string, string>> {

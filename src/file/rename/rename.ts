@@ -117,7 +117,8 @@ function declareRename(kind: "file" | "directory") {
   });
 }
 
-/** The event names the hard link, if it is one that is renamed. */
+/** The change for the event log. Its source is the entry that was renamed: of a hard link the link
+ *  itself, not the file that it refers to. */
 function renamedFrom({ scope, node }: LocalSource, next: NodeRecord): readonly NodeChange[] {
   return [{ node: next, source: scope.hardLink?.node ?? node }];
 }

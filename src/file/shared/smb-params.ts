@@ -40,7 +40,8 @@ export interface PosixInput {
   readonly group: string | undefined;
 }
 
-/** The further actions of requests that set a permission.
+/** The action that a request with a bearer token needs, beside that of its operation, if it sets a
+ *  security descriptor.
  *  learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
 export function permissionActions(input: object): ActionNeed | undefined {
   const smb = "smb" in input ? (input.smb as SmbInput) : undefined;

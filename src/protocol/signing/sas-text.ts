@@ -82,7 +82,8 @@ function canonicalName(account: string, version: string, resource: SignedResourc
   return version >= "2015-02-21" ? `/${service}${whole}` : whole;
 }
 
-/** The headers that the SAS requires with exactly these values (`srh`). */
+/** The headers that the SAS names (`srh`), with the values of this request. They are signed, so
+ *  that a request with other values than those of its SAS fails. */
 function boundHeaders(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srh"))) {
@@ -91,8 +92,8 @@ function boundHeaders(request: SignableRequest): string {
   return text;
 }
 
-/** The query parameters that the SAS requires with exactly these values (`srq`). Names are signed
- *  as the list has them, and found whatever their case is. */
+/** The same for the query parameters that the SAS names (`srq`). Names are signed as the list has
+ *  them, and found whatever their case is. */
 function boundQuery(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srq"))) {

@@ -13,7 +13,7 @@ import type { RecordView } from "../../operation/view.ts";
 import { matches } from "../filter/evaluate.ts";
 import type { Filter } from "../filter/parse-filter.ts";
 import { formatToken, nextTable, filter, select, top } from "../query/query-entities.ts";
-import { tables, entities, nameKeyOf, type EntityKey } from "../records.ts";
+import { tables, nameKeyOf } from "../records.ts";
 import {
   accessPoliciesBytesMax,
   parseAccessPolicies,
@@ -21,8 +21,7 @@ import {
 } from "../../account/access-policies.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { reserveName } from "../../account/deleted-names.ts";
-import { reclaimOwned, remove } from "../../operation/effects.ts";
-import { KeyReader } from "../query/scan-entities.ts";
+import { reclaimOwned } from "../../operation/effects.ts";
 
 /** The operations on tables: create, list, get, delete, access policies. */
 
@@ -213,9 +212,6 @@ export const setTableAcl = operation({
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
 
-/** Up to this number the entities are removed in the same transaction, otherwise by a job. */
-const entitiesAtOnceMax = 100;
-
 /** The name can be used again at once, unless the account sets `deletedNameSeconds`: entities are
  *  keyed by the id of their table, so a new table never shows those that a job has yet to remove.
  *  learn.microsoft.com/rest/api/storageservices/delete-table */
@@ -231,24 +227,9 @@ export const deleteTable = operation({
   effect: "writes",
   isDeletion: true,
   success: { status: 204, headers: odataHeaderNames },
-  reads: (view, { target }) => firstEntities(view, target.id),
-  decide: ({ target, readResult, scope, features, now }) => {
-    const isSmall = readResult.length <= entitiesAtOnceMax;
-    const removals = isSmall
-      ? readResult.map((key) => remove(entities, key))
-      : [reclaimOwned("table", target.id)];
+  decide: ({ target, scope, features, now }) => {
     const key = nameKeyOf(scope.account.id, target.name);
-    const effects = [...removals, ...reserveName(features, key, now)];
+    const effects = [reclaimOwned("table", target.id), ...reserveName(features, key, now)];
     return { remove: true, effects, headers: odataHeaders };
   },
 });
-
-async function firstEntities(view: RecordView, table: bigint): Promise<readonly EntityKey[]> {
-  const keys: EntityKey[] = [];
-  const reader = new KeyReader(table);
-  const bounds = { ...entities.range([table]), limit: entitiesAtOnceMax + 1 };
-  for await (const batch of view.scan(entities, bounds)) {
-    for (const { key } of batch) keys.push({ table, ...reader.read(key) });
-  }
-  return keys;
-}

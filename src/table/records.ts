@@ -32,7 +32,7 @@ export function nameKeyOf(account: bigint, name: string): DeletedName {
   return { account, service: "table", name: name.toLowerCase() };
 }
 
-export interface EntityKey extends EntityKeys {
+interface EntityKey extends EntityKeys {
   readonly table: bigint;
 }
 

@@ -37,7 +37,7 @@ export interface ClientConnection {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** The memory of one request, released when it ends. */
+/** Counts the bytes that one request holds in memory; they are released when it ends. */
 export interface RequestMemory {
   /** Returns false if this many more bytes would exceed the budget. */
   hold(bytes: number): boolean;
@@ -68,7 +68,8 @@ export interface StreamedBody {
   readonly length: number;
 }
 
-/** Returns a body in memory in one piece, and releases the pages of a paged one. */
+/** Returns the whole body in one piece, as parts of a batch need it, and releases the pages of a
+ *  paged one. */
 export function bufferBody(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
   if (body.kind === "bytes") return body.bytes;
   const { paged } = body;

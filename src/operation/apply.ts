@@ -77,7 +77,8 @@ function applyRecord(
   return writeWithDependents(content, tx, recordWrite, before);
 }
 
-/** Applies the update to the current record, unless the record is gone or no longer needs it. */
+/** Applies a deferred update (a small write after a successful read, as of the last access time) to
+ *  the current record, unless the record is gone or no longer needs it. */
 export async function applyDeferredUpdate(
   content: ContentStore,
   tx: Transaction,
@@ -91,7 +92,8 @@ export async function applyDeferredUpdate(
   await write(content, tx, recordWrite, before);
 }
 
-/** The session for which effects are applied, and the counter of their bytes. */
+/** Whose effects are applied: the SMB session that made the changes, and the counter of the
+ *  account's bytes. */
 interface EffectsOwner {
   /** Identifies the session that made the changes, which gets no change notices. */
   readonly origin?: string | undefined;
@@ -128,7 +130,7 @@ function withETag({ call, newETag, now }: WriteContext, record: object): object 
     call.operation.lease === "match-if-leased"
       ? afterWrite(lease, now, call.resource.leaseKind)
       : lease;
-  // No copy is needed if the decision has set the ETag itself.
+  // The decision may have set the ETag itself; then no copy is needed.
   const hasETag = (record as ETaggedRecord).etag === newETag && lease === keptLease;
   return hasETag ? record : { ...record, etag: newETag, lease: keptLease };
 }

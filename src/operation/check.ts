@@ -137,14 +137,15 @@ function checkTargetLease(call: Call, lease: Lease | undefined, now: Ticks): Res
 }
 
 /** Checks `If-None-Match: *` after the decision, for operations that report a fault of their copy
- *  source first. Undefined if it holds. */
+ *  source first. Undefined if the target does not exist, so that the condition holds. */
 export function checkLast(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const { operation, conditions } = call;
   if (operation.ifNoneMatchAny !== "last" || conditions.ifNoneMatch !== "*") return undefined;
   return checkConditions(call, loaded, now, conditions);
 }
 
-/** The conditions that are checked before the decision. */
+/** The conditions that are checked before the decision: all but an `If-None-Match: *` that the
+ *  operation declares to be checked last or never. */
 function earlyConditions({ operation: { ifNoneMatchAny: any }, conditions }: Call): Conditions {
   if ((any !== "last" && any !== "ignored") || conditions.ifNoneMatch !== "*") return conditions;
   const { ifNoneMatch: _, ...others } = conditions;
@@ -189,7 +190,8 @@ function checkConditions(
   return rejected("condition", describePresent(call, verdict.fault, target), loaded, now);
 }
 
-/** Adds what the resource says of an existing target to the fault that it exists. */
+/** Adds to the fault of an existing target the details that its resource declares, such as the kind
+ *  of the entry that exists. */
 function describePresent(
   { resource, features }: Call,
   fault: Fault,

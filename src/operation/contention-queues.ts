@@ -7,9 +7,11 @@ import type { Clock } from "../base/world.ts";
 
 /** Longest reservation. A client that does not write within this time loses its reservation. */
 const reservationMillisecondsMax = 25;
-/** A queue without conditional writes for this long is removed. */
+/** Time after the last conditional write at which a queue is removed: the clients have ended their
+ *  loops, and the queue would only take memory. */
 const idleMillisecondsMax = 1000;
-/** Most resources with a queue at a time; further ones have no fair order. */
+/** Most resources with a queue at a time, which bounds the memory; further ones have no fair
+ *  order. */
 const queuesMax = 10_000;
 /** Most waiting clients per resource. Further clients proceed at once, so that the last client in
  *  the queue waits a few seconds at most. */
@@ -120,7 +122,7 @@ class ContentionQueue {
   }
 }
 
-/** A client in the queue, and the function that lets it proceed. */
+/** A client in the queue, with the function that lets it proceed. */
 interface WaitingClient {
   readonly client: ClientIdentity;
   readonly resolve: () => void;

@@ -5,6 +5,9 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
+/** The ways in which the HTTP form of a service or API may differ: what a service declares as its
+ *  dialect, and the types of table transactions. */
+
 /** How one service or API differs from all other services in HTTP: method override, ETag headers,
  *  format of faults, transactions. Table and Data Lake declare a dialect; `http/` interprets it. */
 export interface Dialect {
@@ -17,7 +20,8 @@ export interface Dialect {
   /** The headers with the ETag of a reply. */
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
   readonly renderFault: (fault: Fault, request: RequestInfo) => RenderedFault;
-  /** Whether a request without credentials is rejected before its path is checked. */
+  /** Whether a request without credentials is rejected before its path is checked: recorded from
+   *  Azure for tables, where it gets 404 instead of the fault of an invalid name. */
   readonly rejectsAnonymousFirst?: true;
   /** Undefined if no operation has a `transaction` body. */
   readonly transaction?: TransactionDialect;
@@ -51,7 +55,8 @@ export interface RenderedFault {
   readonly bare: boolean;
 }
 
-/** How a service combines several writes in one request that all take effect, or none does. */
+/** How a service combines several writes in one request, of which all take effect or none does: the
+ *  change sets of the Table service. */
 export interface TransactionDialect {
   /** Limit of the service for the operations of one transaction. */
   readonly operationsMax: number;

@@ -13,7 +13,8 @@ import {
  *  returns effects as values; `apply.ts` writes them in the same transaction. Also the reclaim jobs
  *  that remove later what is too much for one transaction. */
 
-/** One change. `add` changes a commutative counter, `append` adds an entry to a log. */
+/** One change. `add` changes a commutative counter (concurrent additions do not conflict), `append`
+ *  adds an entry to a log in commit order, `reclaim` stores a job that deletes records later. */
 export type Effect =
   | {
       readonly effect: "put";
@@ -28,8 +29,8 @@ export type Effect =
   | {
       readonly effect: "reclaim";
       readonly job: ReclaimJob;
-      /** The counted bytes of all that the job removes, which this transaction subtracts instead;
-       *  undefined: the job does. */
+      /** Bytes of the removed records that this transaction subtracts from the usage of their
+       *  account, so that the job must not; undefined: the job does. */
       readonly freedBytes?: number;
     };
 
@@ -37,7 +38,7 @@ export type Effect =
 export interface ReclaimJob {
   /** Name of the handler (`blob-container`). */
   readonly kind: string;
-  /** Key of what is removed, for example the id of a container. */
+  /** What is removed, as the start of keys: the id of a container, for example. */
   readonly scope: JobScope;
   /** The job runs at this time or later; undefined: at once. */
   readonly due?: Ticks;
@@ -89,21 +90,23 @@ export const ownerJobKinds: Readonly<Record<Exclude<OwnerKind, "account">, reado
   share: ["file-share"],
 };
 
-/** The job that removes all that an id owns, after the record that defines the id. */
+/** The job that removes all records that an id owns, as the blobs of a container. It is stored when
+ *  the record that defines the id is deleted. */
 export function ownerJob(kind: OwnerKind, id: bigint): ReclaimJob {
   const [jobKind] = kind === "account" ? [] : ownerJobKinds[kind];
   if (jobKind === undefined) throw new Error(`no reclaim job removes what an ${kind} owns`);
   return { kind: jobKind, scope: [id] };
 }
 
-/** Stores the job that removes all that an id owns. `freedBytes` are subtracted from the usage in
- *  this transaction instead of by the job, because another record counts them from now on. */
+/** Returns the effect that stores the job of `ownerJob`. `freedBytes` are subtracted from the usage
+ *  in this transaction instead of by the job, because another record counts them from now on. */
 export function reclaimOwned(kind: OwnerKind, id: bigint, freedBytes?: number): Effect {
   const job = ownerJob(kind, id);
   return { effect: "reclaim", job, ...(freedBytes !== undefined && { freedBytes }) };
 }
 
-/** The job at the end of a record's period; undefined if it has no period. */
+/** The job that removes a record at the end of its period, as a soft-deleted blob after its
+ *  retention days; undefined if it has no period. */
 export function periodJobOf<R>(
   { period }: Pick<Table<never, R>, "period">,
   parts: readonly KeyPart[],
@@ -115,7 +118,7 @@ export function periodJobOf<R>(
   return { kind, scope: period.scopeOf(parts, record), due };
 }
 
-/** Stores the job at the end of a record's period. */
+/** Returns the effect that stores the job of `periodJobOf`, if the record has a period. */
 export function periodJob<K, R>(table: Table<K, R>, key: K, record: R): readonly Effect[] {
   const job = periodJobOf(table, table.keyParts(key), record);
   return job === undefined ? [] : [{ effect: "reclaim", job }];

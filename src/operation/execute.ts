@@ -36,7 +36,8 @@ export interface Call {
   readonly resource: Resource;
   readonly account: string;
   readonly features: Features;
-  /** See `LoadRequest`. */
+  /** The revision of the stored identities (users, groups, roles) by which the caller was
+   *  authorised; loading compares it with the current one. */
   readonly identityRevision?: bigint | undefined;
   readonly address: Address;
   readonly version: string;
@@ -54,7 +55,7 @@ export interface Call {
   readonly requestId: string;
   /** The x-ms-client-request-id of the client; undefined if it sent none. */
   readonly clientRequestId: string | undefined;
-  /** The range of entities that a table SAS is limited to. */
+  /** The range of entities that the table SAS of the request is limited to; undefined: no limit. */
   readonly entities?: EntityRange | undefined;
   /** Identifies the client in the contention queues; undefined: it does not wait. */
   readonly clientIdentity?: ClientIdentity | undefined;
@@ -66,8 +67,8 @@ export interface Call {
   readonly callerId?: string | undefined;
   /** Returns the caller that access control lists limit; undefined for none. */
   readonly aclCaller?: (() => AclCaller | undefined) | undefined;
-  /** Whether the SAS of the request has a permission besides those of the operation; undefined: the
-   *  credentials are no SAS. */
+  /** Whether the SAS of the request has a permission beside those of the operation, which some
+   *  parameters need; undefined: the credentials are no SAS. */
   readonly permits?: ((letter: string, access: Access | undefined) => boolean) | undefined;
   /** Checks access once the access policies and the target are loaded. */
   readonly authorise: (
@@ -100,7 +101,8 @@ export type Outcome =
       readonly cors?: CorsRules;
     };
 
-/** The CORS rules of the service; undefined if the target's scope was not loaded. */
+/** The CORS rules of the service, for the headers of the response; undefined if the target's scope
+ *  was not loaded. */
 type CorsRules = readonly CorsRule[] | undefined;
 
 /** The fields that all records with an ETag share. */
@@ -151,7 +153,7 @@ async function executeInOrder(
   }
 }
 
-/** The name of the addressed resource, as the key of its contention queue. */
+/** The name of the addressed resource, under which its clients share a contention queue. */
 function nameOf({ account, address }: Call): string {
   return `${account} ${Object.values(address).join(" ")}`;
 }

@@ -48,7 +48,8 @@ export function formatMarker(parts: readonly string[]): string {
   return `2!${encoded.length}!${encoded}`;
 }
 
-/** The position in a marker that `formatMarker` has written. */
+/** A `marker` parameter whose value `formatMarker` has written; `isPart` checks each of its
+ *  texts. */
 function markerOf(isPart: (part: string) => boolean): Param<readonly string[] | undefined> {
   return markerParam((value) => parseMarker(value, isPart));
 }
@@ -70,8 +71,8 @@ export const marker = markerOf(fitsName);
 /** The marker of a listing whose entries may have paths that are longer than names. */
 export const pathMarker = markerOf(isListedPath);
 
-/** The marker of listings in which the service shows the position: `/account/name` of the next
- *  entry. */
+/** The `marker` of listings in which Azure shows the position in plain text: `/account/name` of the
+ *  next entry. */
 export const nameMarker = markerParam(nameText);
 
 function parseMarker(

@@ -168,7 +168,8 @@ type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"
     ? T | undefined
     : undefined;
 
-/** The context that the functions of a declaration get, by its type parameters. */
+/** The type of the context that `reads` and similar functions of a declaration get: it follows from
+ *  the declared resource, parameters and body. */
 type ReadContextOf<
   R extends { scope: object; target: object },
   A,
@@ -287,7 +288,8 @@ export interface BodyInput<B> {
   readonly body: B;
 }
 
-/** An operation of any type parameters. */
+/** An operation with erased types of input, records and body: the form in which `http/`,
+ *  `execute.ts` and lists of operations handle all of them alike. */
 export type Operation = Omit<
   OperationSpec<
     Readonly<Record<string, { scope: object; target: object }>>,
@@ -313,7 +315,8 @@ export type Operation = Omit<
   readonly body: BodySpec<unknown>;
   readonly success: { readonly status: number; readonly headers: readonly string[] };
   readonly policy?: object | undefined;
-  /** The fields of the input by the role of their parameter; undefined: no parameter has one. */
+  /** The fields of the input by the role of their parameter (`ParamRole`), by which the server
+   *  finds the encryption, for example; undefined: no parameter has a role. */
   readonly roles?: Readonly<Partial<Record<ParamRole, string>>>;
   readonly namedResources?: readonly NamedResource<Address, object>[];
   readonly completeAddress?: (address: Address, input: object) => Address;
@@ -356,7 +359,8 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
 const noParams = {} satisfies Params;
 export type NoParams = typeof noParams;
 
-/** The fields that a declaration may omit. */
+/** Fields that a declaration may omit, and that `completeDeclaration` fills in, so that an
+ *  `Operation` always has them. */
 type OmittedField = "params" | "body" | "success";
 
 const omittedFields: Pick<Operation, OmittedField> = {
@@ -380,7 +384,7 @@ function rolesOf(params: Params): Readonly<Partial<Record<ParamRole, string>>> {
   return roles;
 }
 
-/** The types of parameters with a role, which code besides `decide` needs to find. */
+/** The types of the values of parameters with a role, which other code than `decide` reads. */
 interface RoleValues extends Readonly<Record<ParamRole, unknown>> {
   readonly encryption: Encryption;
   readonly "entry-name": string | undefined;

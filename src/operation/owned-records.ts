@@ -10,7 +10,8 @@ import type { RecordView } from "./view.ts";
  *  its tables again: the handlers of reclaim jobs, and the bytes and records that an id (of an
  *  account, a container, …) owns. For `data/services.ts`, quotas, archives and checks. */
 
-/** Most records that one transaction removes, unless their table declares fewer. */
+/** Most records that one transaction removes, unless their table declares fewer: a larger one would
+ *  delay the requests in its commit batch. */
 const removalsMax = 500;
 
 /** An id that a record defines, and by which other records are keyed. */
@@ -19,8 +20,8 @@ export interface OwnerId {
   readonly id: bigint;
 }
 
-/** The ids that a record defines, except that of its own owner: the root directory of a container
- *  has the id of the container. */
+/** The ids that a record defines, and by which further records are keyed. Without that of its
+ *  owner: the root directory of a container has the container's own id. */
 export function definedIds(
   { defines }: AnyTable,
   record: object,
@@ -32,7 +33,8 @@ export function definedIds(
   });
 }
 
-/** The handlers that follow from the declarations of a service's tables. */
+/** Returns the handlers of reclaim jobs, by kind, that follow from the declarations of a service's
+ *  tables. */
 export function reclaimersOf(
   tables: readonly AnyTable[],
   service?: ServiceName,
@@ -79,7 +81,7 @@ export function removeOwned(tables: readonly AnyTable[]): ReclaimHandler {
   };
 }
 
-/** Jobs that remove what is below a removed record. */
+/** Jobs that remove the records below a removed one, which are keyed by the ids that it defines. */
 function jobsBelow(table: AnyTable, record: object, owner?: KeyPart): readonly ReclaimJob[] {
   return definedIds(table, record, owner).map(({ kind, id }) => ownerJob(kind, id));
 }

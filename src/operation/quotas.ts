@@ -24,7 +24,7 @@ interface AccountInScope {
   };
 }
 
-/** Whether the account has an event log, to which its changes are written. */
+/** Whether the account has an event log, to which its changes must be appended. */
 export function hasEventLog(scope: object): boolean {
   const { account }: AccountInScope = scope;
   return account?.events !== undefined;
@@ -59,7 +59,8 @@ export class UsageChange {
   }
 }
 
-/** The change of an operation in this scope; undefined if its account has no quota. */
+/** Returns the counter for the bytes of an operation in this scope; undefined if its account has no
+ *  quota. */
 export function usageIn(scope: object): UsageChange | undefined {
   const { account }: AccountInScope = scope;
   return account?.quota && new UsageChange(account.id, account.quota);
@@ -76,13 +77,14 @@ interface Gauge {
   /** The counter at the time of the last reading. */
   used: number;
   readAt: Ticks | undefined;
-  /** Bytes that this process has admitted since then, and before if they were not committed. */
+  /** Bytes that this process has admitted and that the last reading may lack: since then, or not
+   *  yet committed at that time. */
   unread: number;
   /** Bytes of transactions that this process has admitted and that have not ended. */
   inFlight: number;
 }
 
-/** What a transaction in progress has been admitted with. */
+/** The bytes with which a transaction in progress was admitted, and the gauge that counts them. */
 interface Admitted {
   readonly gauge: Gauge;
   readonly bytes: number;
@@ -91,8 +93,9 @@ interface Admitted {
 /** Bytes that a process may admit before it reads the counter again. The quota can be exceeded by
  *  this much for each process. */
 const unreadBytesMax = 8 * 1024 * 1024;
-/** A process uses at most this part of the free bytes without a validated read. Otherwise several
- *  processes together could exceed the quota. */
+/** A process uses at most this part of the free bytes without a validated read, whose transaction
+ *  conflicts if the counter changes. Otherwise several processes together could exceed the
+ *  quota. */
 const freePart = 1 / 16;
 /** Age from which the counter is read again, because other processes may have written. */
 const readingTicksMax = ticksPerSecond;
@@ -113,7 +116,8 @@ export class Quotas {
     return this.#limits.get(account);
   }
 
-  /** The change of a transaction that does not read the account's record. */
+  /** Returns the counter for the bytes of a transaction that does not read the account's record;
+   *  undefined if the account has no quota. */
   usageOf(account: bigint | undefined): UsageChange | undefined {
     if (account === undefined || this.#limits.size === 0) return undefined;
     const quota = this.#limits.get(account);
@@ -169,7 +173,8 @@ function isReadingEnough(gauge: Gauge, { bytes, quota }: UsageChange, now: Ticks
   return unread + bytes <= mayUse;
 }
 
-/** The validated read conflicts with every concurrent write to the account. */
+/** Admits a change by a read of the counter that is validated at commit. The decision is exact, but
+ *  conflicts with every concurrent write to the account. */
 async function admitExactly(tx: Transaction, change: UsageChange): Promise<void> {
   const { account, bytes, quota } = change;
   const used = Number(decodeCounter(await tx.get(accountUsage.key(account))));
@@ -178,7 +183,7 @@ async function admitExactly(tx: Transaction, change: UsageChange): Promise<void>
   }
 }
 
-/** How a transaction is identified and checked whose change of the usage is settled. */
+/** A transaction whose added bytes are to be admitted and counted. */
 interface UsageTransaction {
   /** Identifies the transaction, for `Quotas.release`. */
   readonly request: object;

@@ -47,8 +47,8 @@ export function enqueueJob(tx: Transaction, job: ReclaimJob, now: Ticks): void {
   tx.put(encoder.key, encoder.value);
 }
 
-/** Whether two jobs have the same key and value. A job without a due time never has: it is due at
- *  the time of the call. */
+/** Whether two jobs have the same key and value. A job without a due time is never the same: its
+ *  key has the time of the call. */
 function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   return (
     left.due !== undefined &&

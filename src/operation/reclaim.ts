@@ -21,7 +21,8 @@ interface ReclaimParts {
   readonly quotas?: Quotas | undefined;
 }
 
-/** Pause before a failed job is retried. */
+/** Pause before a failed job is retried, so that a lasting fault neither fills the log nor takes
+ *  the time of other jobs. */
 const postponementTicks = 300n * ticksPerSecond;
 
 /** Most steps per round, so that other background work runs in between. */
@@ -60,7 +61,8 @@ export async function runReclaimSteps(parts: ReclaimParts, log: Log): Promise<bo
   return true;
 }
 
-/** The job that the last attempt of the transaction tried to run, for error handling. */
+/** The job that the last attempt of the transaction tried to run, so that it can be postponed if
+ *  the attempt fails. */
 interface StepAttempt {
   due?: DueJob | undefined;
 }
@@ -113,7 +115,7 @@ async function apply(
   for (const removal of removals) await removeRecord(content, tx, removal, usage);
   for (const { counter, delta } of counts) tx.add(counter, delta);
   for (const { log, value } of appends) tx.append(log, value);
-  // A job that follows removes bytes of the same account.
+  // Jobs that this one leaves behind remove bytes of the same account.
   for (const job of jobs) enqueueJob(tx, usage ? { ...job, account: usage.account } : job, tx.now);
 }
 

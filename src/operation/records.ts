@@ -48,11 +48,11 @@ interface RecordsOptions {
   readonly renderings?: RenderCache | undefined;
 }
 
-/** Records per array of a scan; between two arrays other requests may run. */
+/** Most records, and bytes, per array of a scan; between two arrays other requests may run. */
 const recordsAtOnceMax = 1024;
 const bytesAtOnceMax = 512 * 1024;
-/** Units of event-loop time (`base/loop-share.ts`) per record: most records of a listing are found
- *  in the render cache. */
+/** Units of event-loop time (`base/loop-share.ts`) per record of a scan. A record costs little,
+ *  because most records of a listing are found in the render cache. */
 const unitsPerRecord = 0.25;
 const bytesPerUnit = 4096;
 

@@ -176,7 +176,7 @@ function completeReply(
   return put === reply.put ? reply : { ...reply, put };
 }
 
-/** The reply, whose effects include the events of the change. */
+/** Adds the events of a change to the effects of its reply, if the account has an event log. */
 function withEvents(
   { call, records }: Execution,
   reply: Reply<object, string>,

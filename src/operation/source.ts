@@ -12,9 +12,9 @@ import type { OtherService } from "./transfer-handler.ts";
 /** The body of a copy operation: its bytes come from the URL in `x-ms-copy-source`. */
 export interface SourceBody {
   readonly kind: "source";
-  /** Limit of the bytes to copy. */
+  /** Most bytes that a source may have, by x-ms-version. */
   readonly lengthMax: (version: string) => number;
-  /** Up to this many bytes are stored in the record instead of an extent. */
+  /** A source of up to this many bytes is stored in the record instead of an extent. */
   readonly inlineBytesMax: number;
   /** Which fault codes report a failed read of the source. */
   readonly style: SourceStyle;

@@ -29,7 +29,8 @@ interface ContentSpan {
   readonly checksum?: "md5" | "crc64" | undefined;
 }
 
-/** The body of a response with these bytes, structured if requested. */
+/** The body of a response with these bytes: as they are, or structured if the request asks for
+ *  it. */
 export function replyBody(span: ContentSpan, isStructured: boolean): ReplyBody {
   if (!isStructured) return span;
   const { length } = span;

@@ -45,7 +45,8 @@ export interface TransferStore {
 /** Duration of a claim. The process that works on a job renews its claim in time; if that process
  *  ends, another one claims the job afterwards. */
 const claimTicks = 15n * ticksPerSecond;
-/** Most jobs that a search for an unclaimed job reads, without those of this process. */
+/** Most jobs that a search for an unclaimed job reads, beside those of this process. Jobs further
+ *  back are found when those before them have ended. */
 const scanMax = 100;
 
 /** Stores a transfer job. */

@@ -5,6 +5,8 @@ import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Bounds, LimitedBounds } from "../store/store.ts";
 
+/** The interface through which operations, background jobs and the admin API read records. */
+
 /** How operations read: decoded records of one state. `Records` implements it on a view of the
  *  store; tests of decisions use it with their own records. */
 export interface RecordView {
@@ -30,14 +32,14 @@ export interface RecordView {
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
 }
 
-/** A rendered record. */
+/** The text of a record in a listing, and whether it may be cached. */
 export interface Rendered {
   readonly text: string;
   /** Whether the text depends only on the record and the variant. */
   readonly isCacheable: boolean;
 }
 
-/** A record of a scan with its encoded key. */
+/** A record of a scan, with the key at which a listing continues. */
 export interface Scanned<R> {
   readonly key: Uint8Array;
   readonly record: R;

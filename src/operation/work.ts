@@ -41,9 +41,10 @@ export interface Runtime {
  *  of a batch, an SMB request, a step of a background task. */
 export interface Work<T> {
   readonly effect: "reads" | "writes";
-  /** Whether it may use the space that is reserved for a full disk, and exceed a quota. */
+  /** Whether it may use the disk space that is kept free for deletions, and exceed a quota. */
   readonly mayUseReserve?: boolean | undefined;
-  /** Runs only inside the commit batch. */
+  /** Runs only inside the commit batch (transactions committed by one write), because an earlier
+   *  attempt would conflict: concurrent work changes the same records. */
   readonly runInBatch?: true | undefined;
   /** Reads what an attempt will read, so that a remote engine fetches it in one round trip. */
   readonly prefetch?: (view: View) => Promise<unknown>;
@@ -51,7 +52,8 @@ export interface Work<T> {
   readonly attempt: (attempt: Attempt) => Awaitable<T>;
 }
 
-/** One attempt of a work: the state that it reads, and the transaction that it writes to. */
+/** One execution of a work's `attempt`, which a conflict makes another one follow: the state that
+ *  it reads, and the transaction that it writes to. */
 export class Attempt {
   readonly runtime: Runtime;
   readonly view: View;
@@ -131,7 +133,8 @@ function attemptIn<T>(runtime: Runtime, work: Work<T>, tx: Transaction): Awaitab
   return settle(attempt, work, tx, result);
 }
 
-/** Counts the written bytes at the end of an attempt. */
+/** Adds the bytes that an attempt has written to the usage of its account, and fails if they exceed
+ *  the quota. */
 async function settle<T>(
   attempt: Attempt,
   work: Work<T>,
@@ -156,7 +159,7 @@ export function isWaitOutcome(outcome: object): outcome is WaitOutcome {
   return "kind" in outcome && outcome.kind === "wait";
 }
 
-/** A request that may have to wait. */
+/** A request that may have to wait, as the list of waits in the admin API shows it. */
 interface Waiter {
   /** The remote address of an SMB connection; undefined for a REST request, whose connection may be
    *  that of a gateway. */
@@ -167,7 +170,8 @@ interface Waiter {
   readonly ranges?: readonly { readonly offset: bigint; readonly length: bigint }[] | undefined;
 }
 
-/** A request that waits until a record changes: for a lock, or for a break of a caching grant. */
+/** A request that waits until a record changes: for a lock, or until another client gives up a
+ *  caching grant (SMB lease or oplock). */
 export interface Wait extends Waiter {
   /** The key of the record. */
   readonly key: Uint8Array;
@@ -269,8 +273,9 @@ function beginWait(
   };
 }
 
-/** `raise` resolves the promise of the last `next`. It is taken before an attempt, so that no
- *  change during the attempt is missed. */
+/** A signal between a watched key and the attempt that waits for it. `next` is called before an
+ *  attempt, so that no change during the attempt is missed; `raise` resolves the promise of the
+ *  last `next`. */
 function newSignal() {
   let resolveNext = (): void => undefined;
   return {

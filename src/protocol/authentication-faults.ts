@@ -26,7 +26,8 @@ const challengeSince: Readonly<Record<ServiceName, string>> = {
   file: "2024-02-04",
 };
 
-/** 403. `detail` is sent to the client: it explains how the server interpreted the request. */
+/** The fault 403 of credentials that are not valid. `detail` is sent to the client: it explains how
+ *  the server interpreted the request. */
 export function authenticationFailed(detail?: string): Failure {
   if (detail === undefined) return fail("AuthenticationFailed");
   return fail("AuthenticationFailed", { elements: { AuthenticationErrorDetail: detail } });
@@ -44,7 +45,7 @@ export function noCredentials(service: ServiceName, version: string | undefined)
   return fail("NoAuthenticationInformation", { headers: { "WWW-Authenticate": challenge } });
 }
 
-/** 401, for a well-formed bearer token that is not accepted. */
+/** The fault 401 of a well-formed bearer token that is not accepted. */
 export function tokenRejected(
   service: ServiceName,
   version: string | undefined,
@@ -66,7 +67,8 @@ function challenges(service: ServiceName, version: string | undefined): boolean 
   return version !== undefined && version >= since;
 }
 
-/** When a signature is valid. `start` is undefined for a signature that is valid at once. */
+/** The period in which a signature is valid. `start` is undefined for a signature that is valid at
+ *  once. */
 interface ValidityPeriod {
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;

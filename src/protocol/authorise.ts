@@ -134,7 +134,7 @@ export function sasPermits(
   return resolved.ok && hasFurtherPermission(resolved.value, letter);
 }
 
-/** Whether the principal has a permission in addition to that of the operation. */
+/** Whether the principal has a permission that its request needs beside that of the operation. */
 function hasFurtherPermission(principal: Principal, letter: string): boolean {
   switch (principal.kind) {
     case "key":
@@ -200,7 +200,8 @@ function authoriseResourceSas(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
-  // Tokens for a user need a hierarchical namespace.
+  // Only accounts with a hierarchical namespace have access control lists, which a token for a user
+  // depends on.
   const isMisplaced =
     principal.kind === "delegation-sas" &&
     principal.agent !== undefined &&

@@ -186,13 +186,14 @@ function conditionFailure(failedCondition: ConditionName, code: FaultCode): Fail
   return fail(code, { failedCondition });
 }
 
-/** The conditional header that made a read respond with 304, for the event feed. */
+/** The conditional header that made a read respond with 304, which the request feed shows. */
 export function unmodifiedBy({ ifNoneMatch }: Conditions): ConditionName {
   return ifNoneMatch === undefined ? "If-Modified-Since" : "If-None-Match";
 }
 
-/** Evaluates each header. A result is undefined if the header is absent or the target does not
- *  exist; ETag conditions are evaluated without a target, too. */
+/** Evaluates each header by itself; the callers combine the results. A result is undefined if the
+ *  header is absent or the target does not exist; ETag conditions are evaluated without a target,
+ *  too. */
 function evaluate(conditions: Conditions, target: ConditionTarget | undefined) {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   const changed =
@@ -239,7 +240,8 @@ function isSeveral(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && list.length > 1;
 }
 
-/** Whether no value of the list can be an ETag; some copies have a fault code for this case. */
+/** Whether no value of the list can be an ETag; some copies have a separate fault code for this
+ *  case. */
 export function namesNoETag(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && !list.some(isETag);
 }
@@ -263,7 +265,7 @@ export function nextETag(now: Ticks, previous?: Ticks): Ticks {
 
 const bareETagPattern = /^0x[0-9A-Fa-f]{1,16}$/;
 
-/** Whether the text can be an ETag; some copy operations have another fault code if it cannot. */
+/** Whether the text can be an ETag. Some copies have a separate fault code if it cannot. */
 export function isETag(text: string): boolean {
   return bareETagPattern.test(unquoted(text));
 }
@@ -284,7 +286,8 @@ function isETagOutOfRange(text: string): boolean {
 /** The values of If-Match or If-None-Match without quotes. */
 type ETagList = "*" | readonly string[];
 
-/** Most values of one header; further ones are ignored, so a header cannot make a request slow. */
+/** Most values of one header; further ones are ignored, so that a header cannot make a request
+ *  slow. */
 const etagsInHeaderMax = 1000;
 
 /** Parses an If-Match or If-None-Match header; undefined if it has no values. A weak ETag keeps its

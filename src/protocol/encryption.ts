@@ -31,8 +31,8 @@ const algorithmIgnoredUntil = "2020-08-04";
 const clientKeyHeaders = [keyHeader, sha256Header, algorithmHeader] as const;
 const unencrypted = ok<Encryption>({ clientKey: undefined, scope: undefined });
 
-/** The name that stands for no encryption scope: the content is encrypted with the key of the
- *  account. */
+/** The name with which a client asks for no encryption scope: the content is encrypted with the key
+ *  of the account. */
 export const accountScope = "$account-encryption-key";
 /** Names of Azure's encryption scopes: 3 to 63 letters, digits and hyphens. */
 const scopeForm = /^[A-Za-z0-9][A-Za-z0-9-]{1,61}[A-Za-z0-9]$/;

@@ -1,4 +1,7 @@
-/** Status and first line of the message, as the service sends them. */
+/** The table of all error codes, from which `faults.ts` derives codes, statuses and texts of
+ *  responses. */
+
+/** Status of a fault, and the first line of its message, as Azure sends them. */
 interface FaultEntry {
   readonly status: number;
   readonly message: string;
@@ -100,7 +103,7 @@ export const faults = {
   ...withStatus(404, {
     WebContentNotFound: "The requested content does not exist.",
     ResourceNotFound: "The specified resource does not exist.",
-    // Code and message are not confirmed by a recording.
+    // No recorded response has this code; code and message are assumed.
     EncryptionScopeNotFound: "The specified encryption scope does not exist.",
   }),
   ...withStatus(405, {

@@ -23,12 +23,13 @@ export interface FaultDetail {
   readonly heldBy?: readonly HandleHolder[];
 }
 
-/** A client with an open handle. */
+/** A client with an open handle, which the request feed shows as the cause of a conflict. */
 export interface HandleHolder {
   readonly id: bigint;
   readonly client: string;
 }
 
+/** The conditional headers that can be named as the cause of a rejection. */
 export type ConditionName =
   | "If-Match"
   | "If-None-Match"
@@ -52,7 +53,7 @@ export function faultMessage(fault: Fault): string {
 }
 
 /** Adds to a fault which property, header or parameter caused it, for the debug log. A subject that
- *  it has already is kept. */
+ *  the fault has already is kept. */
 export function withSubject(failure: Failure, subject: string): Failure {
   const { code, detail } = failure.fault;
   if (detail?.subject !== undefined) return failure;
@@ -72,8 +73,8 @@ export function unsupportedHeader(name: string): Failure {
   return withElements("UnsupportedHeader", { HeaderName: name });
 }
 
-/** Without `reason` the element `Reason` is omitted, as the service does for example for a
- *  malformed `snapshot` parameter. */
+/** The fault 400 of a query parameter. Without `reason` the element `Reason` is omitted, as Azure
+ *  does for a malformed `snapshot` parameter, for example. */
 export function invalidQuery(name: string, value: string, reason?: string): Failure {
   const elements = { QueryParameterName: name, QueryParameterValue: value };
   return withElements("InvalidQueryParameterValue", elements, reason);
@@ -97,8 +98,8 @@ export function outOfRangeQuery(
   });
 }
 
-/** `position` counts from 1. For a fault of the whole document the service sends line 0, position
- *  0. */
+/** The fault 400 of an XML body. `position` counts from 1; for a fault of the whole document Azure
+ *  sends line 0, position 0. */
 export function invalidXml(line: number, position: number, reason: string): Failure {
   const elements = { LineNumber: String(line), LinePosition: String(position) };
   return withElements("InvalidXmlDocument", elements, reason);

@@ -9,16 +9,17 @@ export interface Features {
   readonly shareSoftDeleteDays: number;
   /** Whether containers may have public access. */
   readonly publicAccess: boolean;
-  /** Whether reads of a blob store the day of the last access. */
+  /** Whether reads of a blob store the day of the last access, which listings then show. */
   readonly lastAccessTracking?: boolean;
   /** Whether the account has a hierarchical namespace. */
   readonly hierarchicalNamespace?: boolean;
-  /** Names of the encryption scopes; undefined: a scope exists as soon as it is named. */
+  /** Names of the encryption scopes. Undefined: none is configured, and each name counts as an
+   *  existing scope. */
   readonly encryptionScopes?: readonly string[] | undefined;
   /** How long the name of a deleted container, queue, table or share cannot be reused, in
    *  seconds. */
   readonly deletedNameSeconds?: number;
-  /** The revision of settings that are stored with the account record; undefined for those of the
-   *  configuration. */
+  /** The revision of the settings in the account record, to notice their change; undefined for an
+   *  account whose settings are in the configuration. */
   readonly settingsRevision?: bigint | undefined;
 }

@@ -3,11 +3,11 @@ import { fail, ok, type Result } from "./result.ts";
 /** The rules for paths of the File service, which REST and SMB share.
  *  learn.microsoft.com/rest/api/storageservices/naming-and-referencing-shares--directories--files--and-metadata */
 
-/** Limit of the service for a path, in UTF-16 code units. */
+/** Azure's limit of a path, in UTF-16 code units. */
 const pathUnitsMax = 2048;
-/** Limit of the service for the number of names in a path. */
+/** Azure's limit of the number of names in a path. */
 export const pathDepthMax = 250;
-/** Limit of the service for one name, in UTF-16 code units. */
+/** Azure's limit of one name, in UTF-16 code units. */
 export const componentUnitsMax = 255;
 
 const forbiddenCharacters = /["\\/:|<>*?\p{Cc}]/u;
@@ -45,8 +45,8 @@ export function parseFilePath(
   return ok(components);
 }
 
-/** A name as the service stores it without `x-ms-allow-trailing-dot`. `.` and `..` are left for the
- *  check. */
+/** A name as Azure stores it without `x-ms-allow-trailing-dot`: without dots at its end. `.` and
+ *  `..` are left for `checkFileName`, which rejects them. */
 function withoutTrailingDots(name: string): string {
   return isDots(name) ? name : name.replace(/\.+$/, "");
 }

@@ -32,6 +32,7 @@ export interface Lease {
 
 export type LeaseState = "available" | "leased" | "expired" | "breaking" | "broken";
 
+/** The state of a lease at a time; undefined for a resource without a lease. */
 export function leaseState(lease: Lease | undefined, now: Ticks): LeaseState {
   if (lease === undefined) return "available";
   if (lease.breaksAt !== undefined) return now >= lease.breaksAt ? "broken" : "breaking";
@@ -109,10 +110,10 @@ export function checkLease(
   return lease.id === givenId ? passed : leaseMismatch(kind, "operation");
 }
 
-// Limits of the service for leases that are not infinite.
+// // Azure's limits of the duration of a lease that is not infinite.
 const leaseSecondsMin = 15;
 const leaseSecondsMax = 60;
-/** Limit of the service. */
+/** Azure's limit of the time that a client may set for a break. */
 const breakPeriodSecondsMax = 60;
 
 type HeaderReader = Pick<ParamReader, "header">;
@@ -204,8 +205,8 @@ const nouns: Readonly<Record<LeaseKind, string>> = {
   share: "file share",
 };
 
-/** The kinds as fault codes contain them. Shares have the codes of containers, with a text of their
- *  own. */
+/** The kinds of resources as fault codes contain them. Shares have the codes of containers, and
+ *  their own text. */
 const codeNouns = {
   blob: "Blob",
   container: "Container",
@@ -219,7 +220,7 @@ function codeEnd(kind: LeaseKind, during: "operation" | "action") {
   return during === "action" ? "LeaseOperation" : (`${codeNouns[kind]}Operation` as const);
 }
 
-/** The fault of a write without lease id to a leased resource. */
+/** The fault of a write without a lease id to a leased resource. */
 function leaseMissing(kind: LeaseKind): Failure {
   const found = `There is currently a lease on the ${nouns[kind]}`;
   return fail("LeaseIdMissing", {
@@ -270,7 +271,7 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds?: number };
 
-/** What a lease action is decided from besides the lease. */
+/** What a lease action is decided from beside the stored lease. */
 interface LeaseActionContext {
   readonly now: Ticks;
   readonly kind: LeaseKind;
@@ -378,7 +379,8 @@ function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks):
 
 export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;
 
-/** What a Lease operation on a record of type `T` is decided from. */
+/** What a Lease operation on a record of type `T` is decided from: the record, the parsed action
+ *  and a source of ids. */
 interface LeaseRequest<T> extends Omit<LeaseActionContext, "freshId"> {
   readonly target: T;
   readonly action: LeaseAction;

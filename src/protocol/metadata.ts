@@ -7,7 +7,7 @@ import { fail, ok, type Result } from "./result.ts";
 export type Metadata = readonly (readonly [name: string, value: string])[];
 
 export const metadataPrefix = "x-ms-meta-";
-/** Limit of the service for the sum of all names and values. */
+/** Azure's limit of the bytes of all names and values together. */
 export const metadataBytesMax = 8192;
 
 const noPairs = ok<Metadata>([]);
@@ -30,8 +30,8 @@ export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<
   );
 }
 
-/** Selects those pairs of a copy source outside this service that are valid metadata, up to the
- *  limit. */
+/** Selects the valid pairs of a copy source outside this service, up to the limit: other servers
+ *  may send names that metadata here must not have. */
 export function validPairs(pairs: Metadata): Metadata {
   const names = new Set<string>();
   let bytes = 0;

@@ -11,6 +11,10 @@ import { parseSnapshotTime } from "../base/dates.ts";
 import type { Principal, SasResource, SasResourceKind } from "./principal.ts";
 import { fail, ok, type Result } from "./result.ts";
 
+/** The resources that a request names beside its target, such as copy sources, and the check that
+ *  its credentials are valid for them. Operations declare them; `http/auth/authorise-call.ts`
+ *  checks them. */
+
 /** A resource that a request names beside its target. An operation declares each one with the
  *  permission that the request needs for it. The pipeline checks it, so that a SAS for one resource
  *  gives no access to another. Copy Blob declares `copySource`. Create Hard Link declares the file
@@ -22,11 +26,11 @@ export type NamedResource<A, I> = LinkedResource | SameCredentialsResource<A, I>
  *  credentials inside the account. */
 export interface LinkedResource {
   readonly kind: "linked";
-  /** The header with the URL. */
+  /** The header that names the resource: with a URL, unless `below` is set. */
   readonly parameter: string;
   readonly permission: Permission;
-  /** The header contains a path below the account instead of a URL. If it has no SAS of its own,
-   *  the credentials of the request must be valid for it. */
+  /** Set for renames of paths (Data Lake): the header has a path below the account instead of a
+   *  URL. If the path has no SAS, the credentials of the request must be valid for it. */
   readonly below?: "account";
 }
 
@@ -41,9 +45,9 @@ export interface SameCredentialsResource<A, I> {
   readonly resourceOf: (address: A, input: I) => NamedTarget | undefined;
 }
 
-/** The resources that the parts of a body address. Each part is a request; it is authorised with
- *  the permission of its own operation, with its own credentials or with those of the whole
- *  request. */
+/** The resources that the parts of a batch or transaction address. Each part is a request,
+ *  authorised with the permission of its own operation, and with its own credentials or those of
+ *  the whole request. */
 interface PartResources {
   readonly kind: "parts";
   readonly credentials: "own" | "request";
@@ -57,6 +61,7 @@ interface NamedTarget {
   readonly snapshotTime?: Ticks | undefined;
 }
 
+/** The source that Copy Blob and similar operations name in `x-ms-copy-source`. */
 export const copySource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-copy-source",
@@ -85,7 +90,8 @@ export const pathRenameSource: LinkedResource = {
   below: "account",
 };
 
-/** The request whose named resources are checked. */
+/** A request whose named resources are checked, with the rules by which its principal has
+ *  access. */
 interface NamingRequest<A> {
   readonly principal: Principal;
   readonly address: A;
@@ -134,7 +140,7 @@ export function authoriseCoverage(principal: Principal, resource: NamedTarget): 
   return ok(undefined);
 }
 
-/** Checks that a SAS is valid for what the operation reaches below its target. A SAS for a blob
+/** Checks that a SAS is valid for all that the operation reaches below its target. A SAS for a blob
  *  (`sr=b`) is valid for a directory, too, but not for the paths below it; a SAS for a directory
  *  (`sr=d`) is. `isFile` is true if nothing can be below the target. */
 export function authoriseReach(

@@ -8,9 +8,9 @@ import { fail, ok, type Result } from "./result.ts";
 // units.
 const resourceNameUnitsMin = 3;
 export const resourceNameUnitsMax = 63;
-/** Limit of the service, in UTF-16 code units. */
+/** Azure's limit of a blob name, in UTF-16 code units. */
 export const blobNameUnitsMax = 1024;
-/** Limit of the service for the number of path segments in a blob name. */
+/** Azure's limit of the number of path segments in a blob name. */
 const blobSegmentsMax = 254;
 
 /** Limit of this server for a path in a listing. A rename of a directory can make paths below it
@@ -25,7 +25,8 @@ export function isListedPath(path: string): boolean {
 
 const passed = ok(undefined);
 
-/** Lower-case letters, digits and single hyphens between them. */
+/** The form of the names of containers, queues and shares: lower-case letters, digits and single
+ *  hyphens between them. */
 const resourcePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const tablePattern = /^[A-Za-z][A-Za-z0-9]*$/;
 

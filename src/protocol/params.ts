@@ -15,14 +15,14 @@ export interface ParamReader {
   headersWith(prefix: string): readonly (readonly [name: string, value: string])[];
 }
 
-/** A typed input of an operation. `sources` are the headers and query parameters that it reads, for
- *  documents and tests; a query parameter starts with `?`. */
+/** A typed input of an operation, parsed from headers and query parameters. `sources` names these,
+ *  for documents and tests; a query parameter starts with `?`. */
 export interface Param<T> {
   readonly sources: readonly string[];
   readonly parse: (reader: ParamReader) => Result<T>;
   /** The parameter sets tags, which requires a permission beside that of the operation. */
   readonly setsTags?: true;
-  /** What the server itself uses the value for, before and after the decision. */
+  /** What the server itself reads the value for, outside `decide`. */
   readonly role?: ParamRole;
 }
 
@@ -114,6 +114,7 @@ export function parseParams<P extends Params>(params: P, reader: ParamReader): R
   return ok(input as InputOf<P>);
 }
 
+/** The parser of a text that may have any value. */
 export const text: TextParser<string> = (value) => value;
 
 export const boolean: TextParser<boolean> = (value) => {
@@ -129,7 +130,7 @@ export function integer(min: number, max: number): TextParser<number> {
   };
 }
 
-/** One of several words, in any case. */
+/** Accepts one of several words in any case; returns it as it is written here. */
 export function oneOf<const T extends string>(...choices: readonly T[]): TextParser<T> {
   return (value) => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
 }

@@ -2,6 +2,9 @@ import type { Ticks } from "../base/ticks.ts";
 import type { AccessNeed } from "./posix-access.ts";
 import type { ActionNeed } from "./roles/role.ts";
 
+/** The form in which an operation declares the permission that it requires, and stored access
+ *  policies. `authorise.ts` evaluates both. */
+
 /**
  * The permission that an operation requires. An account key permits everything; the fields apply to
  * other credentials and to anonymous requests.

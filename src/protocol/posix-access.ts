@@ -58,7 +58,7 @@ export function defaultAccess(kind: PathKind, umask: number): PosixAccess {
   return { owner: superuser, group: superuser, mode };
 }
 
-/** A caller to whom access control lists apply. */
+/** A caller to whom access control lists apply: a user or application with its groups. */
 export interface AclCaller {
   readonly objectId: string;
   readonly groups: readonly string[];

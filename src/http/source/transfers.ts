@@ -31,13 +31,17 @@ export interface Transfers {
   stop(): Promise<void>;
 }
 
-/** Transfers that one process runs at the same time; further ones wait. */
+/** Transfers that one process runs at the same time, so that they leave memory and bandwidth to
+ *  requests; further ones wait. */
 const concurrentMax = 4;
-/** Most attempts to read a source; then the copy fails. */
+/** Most attempts to read a source. After them the copy fails, as one whose source is gone for
+ *  good. */
 const attemptsMax = 3;
-/** Interval in which claims are renewed, and in which jobs of ended processes are claimed. */
+/** Interval in which the process renews the claims of its jobs, and claims jobs of processes that
+ *  ended. */
 const pollMilliseconds = 5000;
-/** The progress is stored each time that this many bytes were copied. */
+/** The number of copied bytes, which clients poll, is stored after each piece of this length: often
+ *  enough for them, seldom enough for the store. */
 const progressBytes = 16 * 1024 * 1024;
 /** Longest source: the length of the largest blob, 200 TiB. */
 const transferBytesMax = 200 * 1024 ** 4;

@@ -13,23 +13,27 @@ export type ContentRef =
   | { readonly kind: "slices"; readonly length: number; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly length: number; readonly root: bigint };
 
-/** A whole body of up to this many bytes is stored in its record: then one flush makes it durable
- *  instead of two, that of the extent and that of the store. Longer content becomes inline again if
- *  it is cut to this length. */
+/** A whole body of up to this many bytes is stored in its record: one flush, that of the store,
+ *  then makes it durable instead of two. Longer content becomes inline again if it is cut to this
+ *  length. */
 export const inlineWholeBytesMax = 4096;
 /** Limit of a part (block, append, page or range) that is stored in the record. It is smaller than
  *  that of whole contents, because content may have many parts. */
 export const inlinePartBytesMax = 256;
 
-/** `length` bytes at logical offset `at`, stored at `offset` of `extent` or inline. */
+/** `length` bytes at offset `at` of the content, stored in an extent (a file that many contents
+ *  share) or in the slice itself. */
 export interface Slice {
   readonly at: number;
   readonly length: number;
   readonly source: SliceSource;
-  /** Id of the block that starts with this slice; absent in the further slices of a block. */
+  /** Id of the block of a block blob that starts with this slice; absent in its further slices and
+   *  in all other contents. */
   readonly block?: string;
 }
 
+/** Where the bytes of a slice are: at `offset` of an extent, with the checksum that the scrubber
+ *  compares, or in the record or content node itself. */
 export type SliceSource =
   | {
       readonly extent: bigint;
@@ -39,6 +43,7 @@ export type SliceSource =
     }
   | BytesSource;
 
+/** Few bytes, stored in the record or content node that refers to them. */
 export interface BytesSource {
   readonly bytes: Uint8Array;
   readonly cipher?: SliceCipher;
@@ -63,8 +68,8 @@ export interface ReceivedBody {
   readonly pieces: readonly SliceSourceOfLength[];
 }
 
-/** Stored bytes without their position in the content, which follows from the lengths of those
- *  before. */
+/** Stored bytes without their offset in the content, which is the sum of the lengths before
+ *  them. */
 export interface SliceSourceOfLength {
   readonly length: number;
   readonly source: SliceSource;
@@ -82,13 +87,13 @@ export type ContentPlan =
   /** Edits of existing content, in order: pages, ranges, appends, resize. */
   | { readonly plan: "edit"; readonly base: ContentRef; readonly edits: readonly ContentEdit[] };
 
-/** A received body, or a range of existing content (a committed block, for example). */
+/** A received body, or a range of existing content, as a block that Put Block List keeps. */
 export interface ContentPart {
   readonly pieces: readonly SliceSourceOfLength[];
   readonly block?: string;
 }
 
-/** A change of a range of existing content. */
+/** One change of existing content; `clear` turns a range into zeros. */
 export type ContentEdit =
   | { readonly edit: "write"; readonly at: number; readonly part: ContentPart }
   | { readonly edit: "clear"; readonly at: number; readonly length: number }
@@ -96,32 +101,34 @@ export type ContentEdit =
 
 export const emptyContent: ContentRef = { kind: "inline", length: 0, bytes: new Uint8Array(0) };
 
-/** The plan that makes a body the whole content. */
+/** The plan that makes a received body the whole content of a record: Put Blob. */
 export function whole(received: ReceivedBody): ContentPlan {
   return compose([asPart(received)]);
 }
 
-/** Takes the content of another record, without copying bytes: for snapshots, versions, copies. */
+/** The plan that gives a record the content of another one, without copying bytes: for blob
+ *  snapshots, versions, copies. */
 export function share(ref: ContentRef): ContentPlan {
   return { plan: "share", ref };
 }
 
-/** Makes the parts, one after the other, the whole content: Put Block List. */
+/** The plan that makes the parts, one after the other, the whole content: Put Block List. */
 export function compose(parts: readonly ContentPart[]): ContentPlan {
   return { plan: "compose", parts };
 }
 
-/** Changes ranges of existing content, in the given order. */
+/** The plan that applies edits to existing content, in the given order. */
 export function edit(base: ContentRef, ...edits: readonly ContentEdit[]): ContentPlan {
   return { plan: "edit", base, edits };
 }
 
-/** Writes a body at an offset; beyond the end it extends the content. */
+/** The plan that writes a body at an offset, as Put Page and Put Range do; beyond the end it
+ *  extends the content. */
 export function write(base: ContentRef, at: number, received: ReceivedBody): ContentPlan {
   return edit(base, { edit: "write", at, part: asPart(received) });
 }
 
-/** The plan that adds a body at the end of the content. */
+/** The plan that adds a body at the end: Append Block, whose `block` is its id. */
 export function append(base: ContentRef, received: ReceivedBody, block?: string): ContentPlan {
   return edit(base, { edit: "write", at: base.length, part: asPart(received, block) });
 }
@@ -134,14 +141,16 @@ export function resize(base: ContentRef, length: number): ContentPlan {
   return edit(base, { edit: "resize", length });
 }
 
-/** Content of a given length without data, which reads as zeros: a new page blob or file. */
+/** The plan for content of a given length without data, which reads as zeros: a new page blob or
+ *  file. */
 export function empty(length: number): ContentPlan {
   return edit(noSlices, { edit: "resize", length });
 }
 
 const noSlices: ContentRef = { kind: "slices", length: 0, slices: [] };
 
-/** Content of a given length that starts with a body and reads as zeros after it. */
+/** The plan for content of a given length that starts with a body and reads as zeros after it:
+ *  Create File with data. */
 export function startingWith(received: ReceivedBody, length: number): ContentPlan {
   if (received.length === 0) return empty(length);
   const start = { edit: "write" as const, at: 0, part: asPart(received) };
@@ -153,7 +162,8 @@ export function asPart(received: ReceivedBody, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }
 
-/** The length of the content that a plan makes. */
+/** The length of the content that a plan makes, known before the plan is applied: for quotas and
+ *  events. */
 export function plannedLength(plan: ContentPlan): number {
   switch (plan.plan) {
     case "share":
@@ -167,7 +177,7 @@ export function plannedLength(plan: ContentPlan): number {
   }
 }
 
-/** The length of content after one edit. */
+/** The length that content of `length` bytes has after one edit. */
 export function editedLength(length: number, change: ContentEdit): number {
   if (change.edit === "resize") return change.length;
   return change.edit === "clear" ? length : Math.max(length, change.at + partLength(change.part));

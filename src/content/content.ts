@@ -10,15 +10,16 @@ import type { Key, Transaction, View } from "../store/store.ts";
  *  in memory or in S3. */
 
 export interface ReceiveOptions {
-  /** Declared length of the body, if any; its bytes are then stored contiguously. */
+  /** Declared length of the body, if any; its bytes are then stored contiguously, in few slices. */
   readonly length?: number | undefined;
-  /** Longer bodies fail with `BodyTooLarge`; nothing is stored. */
+  /** Limit of the operation; longer bodies fail with `BodyTooLarge`, and nothing is stored. */
   readonly lengthMax: number;
   /** Bodies up to this length stay in memory and are stored in the record. */
   readonly inlineBytesMax: number;
   readonly md5: boolean;
   readonly crc64: boolean;
-  /** Encrypts the stored bytes; checksums are those of the plain bytes. */
+  /** Encrypts the stored bytes; undefined: no key besides that of the whole storage. `md5` and
+   *  `crc64` are those of the plain bytes. */
   readonly encryption?: BodyEncryption | undefined;
   /** The span of a traced request; undefined without tracing. */
   readonly span?: Span | undefined;
@@ -26,11 +27,13 @@ export interface ReceiveOptions {
 
 /** Encryption with a key that the client provides, or with that of an encryption scope. */
 export interface BodyEncryption {
-  /** The key of the client; never stored. */
+  /** The key that encrypts the body; never stored in plain. */
   readonly key: Uint8Array;
-  /** Must be different for each body that is encrypted with the same key. */
+  /** Must differ for each body with the same key: equal ones would reveal the difference of two
+   *  bodies. */
   readonly nonce: bigint;
-  /** Leads to the key of an encryption scope; undefined with a client's key. */
+  /** Names the encryption scope whose key this is, so that readers find it; undefined with a
+   *  client's key. */
   readonly scope?: string | undefined;
 }
 
@@ -40,7 +43,8 @@ export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 export interface ContentStore {
-  /** Limits the work per iteration of the event loop, also for readers of this content. */
+  /** Limits the work per iteration of the event loop, so that long tasks do not delay other
+   *  requests; operations that read much content use it as well. */
   readonly loop: LoopShare;
   /** The keys of encryption scopes; undefined if the storage is not encrypted. */
   readonly scopeKeys?: ScopeKeys | undefined;
@@ -100,7 +104,7 @@ export function contentWith(content: ContentStore, own: Partial<ContentStore>): 
   };
 }
 
-/** Reads one content, as it was in the state in which it was opened, until `close`. */
+/** Reads the content of one record as it was when it was opened, until `close`. */
 export interface ContentReader {
   readonly length: number;
   /** Reads chunks of at most `readChunkBytes`, holes as zeros. Buffers are pooled: a chunk is valid
@@ -112,7 +116,7 @@ export interface ContentReader {
   close(): void;
 }
 
-/** The body is longer than `lengthMax`. */
+/** The body is longer than the operation permits (`lengthMax`); the client gets 413. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
@@ -122,6 +126,7 @@ export interface Body extends AsyncIterable<Uint8Array> {
    *  more than the bytes. Returns fewer bytes if the body is shorter. Absent if the source cannot
    *  do this. */
   readonly whole?: (length: number) => Promise<Uint8Array>;
-  /** Frees a chunk that is not read again. Absent if chunks are parts of other memory. */
+  /** Frees the memory of a chunk that is not read again, earlier than a garbage collection would.
+   *  Absent if chunks are parts of other memory. */
   readonly discard?: (chunk: Uint8Array) => void;
 }

@@ -33,16 +33,17 @@ import { storeIdCodec, storeIdKey } from "./tables.ts";
 
 export interface ContentOptions {
   readonly store: Store;
-  /** `openDiskFiles(folder)`, or `memoryFiles({ bytesMax })`. */
+  /** Storage for the bytes: a folder, memory or a bucket. */
   readonly files: ExtentFiles;
   readonly clock: Clock;
   readonly log: Log;
   readonly horizons: HorizonRegistry;
-  /** All tables with a content field: compaction reads and writes their records. */
+  /** All tables whose records refer to content: compaction changes the references. */
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
   readonly viewAgeMax?: Ticks;
-  /** How long a sparse extent is observed before it is compacted; default 4 s. */
+  /** How long a sparse extent must stay unchanged before it is compacted; default 4 s. Tests set
+   *  it. */
   readonly observedTicks?: Ticks;
   /** Whether this process is the leader, which reclaims space; `undefined` means that it always
    *  does. */
@@ -96,8 +97,8 @@ interface ContentParts {
 class StoredContent implements ContentStore {
   readonly #parts: ContentParts;
   readonly #bufferPool = new ReadBufferPool();
-  /** Reads content nodes that a pin keeps from being deleted. Each is read on a short store
-   *  snapshot, because a view would expire during a long download. */
+  /** Loads content nodes for readers, whose pin keeps the nodes from being deleted. Each is read on
+   *  a short store snapshot, because a view would expire during a long download. */
   readonly #pinnedNodes: NodeSource;
   #reclaiming: Promise<boolean> | undefined;
 
@@ -116,8 +117,8 @@ class StoredContent implements ContentStore {
 
   receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody> {
     const { writer, inlineBytesMax, md5Thread } = this.#parts;
-    // The limit of the storage applies only to whole bodies. Blocks and ranges are many and should
-    // not fill the key space.
+    // The limit of the storage (`ExtentFiles.inlineBytesMax`) applies only to whole bodies. Blocks
+    // and ranges are many and should not fill the store.
     const isWhole = options.inlineBytesMax >= inlineWholeBytesMax;
     const isWithin = !isWhole || options.inlineBytesMax >= inlineBytesMax;
     const limited = isWithin ? options : { ...options, inlineBytesMax };
@@ -163,7 +164,8 @@ class StoredContent implements ContentStore {
     return this.#parts.pinTracker.pin(view.sequence);
   }
 
-  /** Runs a round of reclaiming. A call during a round returns that round. */
+  /** Runs a round of garbage collection and compaction. A call during a round returns that round,
+   *  because two would free the same extents. */
   reclaim(): Promise<boolean> {
     this.#reclaiming ??= this.#parts.reclaimer.round().finally(() => {
       this.#reclaiming = undefined;

@@ -11,7 +11,8 @@ import { cipherFrom, type Span } from "./tree/slices.ts";
  *  chunks of up to 1 MiB, each filled by several reads of extents at once, and decrypted if a
  *  client's key or an encryption scope has encrypted it. */
 
-/** Small slices of one chunk that are read from disk at the same time. */
+/** How many slices of one chunk are read at the same time, if they are so small that many fit into
+ *  it. */
 const concurrentReadsMax = 32;
 
 interface ReaderParts {
@@ -19,7 +20,8 @@ interface ReaderParts {
   readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
-  /** Whether the bytes are on another machine, which may be unreachable. */
+  /** Whether the bytes are in S3, which may be unreachable: the reader then has a method
+   *  `reach`. */
   readonly isRemote: boolean;
   /** The client's key, for slices that it has encrypted. */
   readonly key?: Uint8Array | undefined;
@@ -33,7 +35,7 @@ export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReade
     readChunks(ref, parts, spanWithin(ref, from, length));
   const reader = { length: ref.length, read, close: parts.unpin };
   if (!parts.isRemote || ref.kind === "inline") return reader;
-  // Reads the first chunk of the response, which the storage then has in its cache.
+  // Reads the first chunk of the response and drops it: the S3 block cache keeps it for `read`.
   const reach = async (from: number, length: number): Promise<void> => {
     const first = read(from, Math.min(length, readChunkBytes));
     await first.next();
@@ -85,7 +87,7 @@ async function* readChunks(
 
 type StoredSource = Extract<SliceSource, { readonly extent: bigint }>;
 
-/** Fills one buffer with segments, reading several at once. */
+/** Fills the buffer of one chunk with segments, several reads at once. */
 class ChunkFiller {
   readonly #buffer: Uint8Array;
   readonly #parts: ReaderParts;
@@ -101,7 +103,8 @@ class ChunkFiller {
     return this.#filled === this.#buffer.length;
   }
 
-  /** Adds the part of a segment from `from` on that fits, and returns its length. */
+  /** Adds as much of a segment, from its offset `from` on, as fits into the chunk; returns the
+   *  length. */
   async add({ length, source }: Segment, from: number): Promise<number> {
     const count = Math.min(length - from, this.#buffer.length - this.#filled);
     const target = this.#buffer.subarray(this.#filled, this.#filled + count);
@@ -137,7 +140,8 @@ class ChunkFiller {
     return chunk;
   }
 
-  /** Waits for all reads; after that the buffer may be reused. */
+  /** Waits for all reads, also failed ones, so that none writes to a buffer that another reader
+   *  has. */
   async drain(): Promise<PromiseSettledResult<void>[]> {
     const reads = this.#reads;
     this.#reads = [];
@@ -173,15 +177,16 @@ function sourceFrom({ at, source }: Slice, from: number): SliceSource {
   return { extent: source.extent, offset: source.offset + from - at, ...cipher };
 }
 
-/** Chunk size of a read. While more than `fullChunksMax` reads run, new ones use
- *  `smallChunkBytes`. */
+/** Chunk size of a read. While more than `fullChunksMax` reads run, new ones use `smallChunkBytes`,
+ *  so that all together take little more than 64 MiB. */
 const readChunkBytes = 1024 * 1024;
 const smallChunkBytes = 128 * 1024;
 const fullChunksMax = 64;
+/** Limit of the unused buffers of `readChunkBytes` that the pool keeps. */
 const freeMax = 16;
 
-/** Pools the buffers of content reads: buffers of 1 MiB are expensive to allocate and to
- *  collect. */
+/** Pools the buffers of content reads, because those of 1 MiB are expensive to allocate and to
+ *  garbage-collect. */
 export class ReadBufferPool {
   readonly #free: Uint8Array[] = [];
   #acquired = 0;

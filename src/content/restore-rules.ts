@@ -12,7 +12,8 @@ import {
   parseExtentKey,
 } from "./tables.ts";
 
-/** Id of the garbage entry of a restore. No other entry has it: ids of content start above it. */
+/** Second part of the key of the garbage entry that a restore writes. No other entry has it,
+ *  because ids of nodes and extents start at 2^32. */
 const restoreGarbageId = 0n;
 
 /**
@@ -51,15 +52,16 @@ function restored({ key, text, before }: ChangedKey): RestoreWrite {
   return { key, text, value: before };
 }
 
-/** Whether a key of the extent table is the counter of an existing extent. */
+/** Whether a key of the extent table is the live-bytes counter of an extent that exists: only this
+ *  is restored. */
 function isRestorable(key: Key, current: EngineReader): boolean {
   const { extent, isRecord } = parseExtentKey(key);
   const record = extentKey(extent);
   return !isRecord && current.get(record, textOfKey(record)) !== undefined;
 }
 
-/** The write for a garbage entry that was created since the saved state. Entries of earlier
- *  restores stay as they are: readers may still need their nodes. */
+/** Reduces a garbage entry that was created since the saved state to its extents. Entries of
+ *  earlier restores stay as they are: readers may still need their nodes. */
 function withoutNodes({ key, text, now }: ChangedKey): readonly RestoreWrite[] {
   const garbage = garbageCodec.decode(now as Value);
   if (garbage.isFromRestore === true) return [];
@@ -68,7 +70,7 @@ function withoutNodes({ key, text, now }: ChangedKey): readonly RestoreWrite[] {
   return [{ key, text, value: garbageCodec.encode({ nodes: [], trees: [], extents }) }];
 }
 
-/** Nodes that are in the garbage of earlier restores. */
+/** Nodes that are in the garbage of earlier restores, so that they are not deleted twice. */
 function knownGarbage(changed: readonly ChangedKey[]): ReadonlySet<bigint> {
   const known = new Set<bigint>();
   for (const { key, now } of changed) {

@@ -22,18 +22,20 @@ import { readExtents } from "../extents/extent-table.ts";
 
 /** Compares all stored content with the records that refer to it: `etagere check`
  *  (`commands/folder-check/`) runs `ContentAudit`, the scrubber runs `StoredBytes`. Every write
- *  changes reference counts, live bytes and the owner index in steps, so an error in them shows
- *  only if everything is counted again. */
+ *  adds to or subtracts from reference counts, live bytes (those of an extent in use) and the
+ *  owner index (what refers to an extent), so an error in them shows only if everything is
+ *  counted again. */
 
 interface ContentAuditOptions {
-  /** The state to check. It and its extents must stay readable until the end of the audit. */
+  /** The state to check. The caller keeps it and its extents from garbage collection until the end
+   *  of the audit. */
   readonly view: View;
   readonly files: ExtentFiles;
   /** Extents whose files existed before the view was opened. A file that is created later has no
    *  record in this state, so it must not be reported as left over. */
   readonly filesBefore: ReadonlySet<bigint>;
   readonly report: (problem: string) => void;
-  /** Called with the number of bytes after each range of an extent that was read. */
+  /** Called with the number of bytes read from an extent, for the display of progress. */
   readonly onBytes?: (count: number) => void;
 }
 
@@ -63,8 +65,8 @@ export class ContentAudit {
     this.#bytes = new StoredBytes(options.files, options.onBytes);
   }
 
-  /** First step. Returns how many bytes the audit will read, for the display of progress: the sum
-   *  of the stored counts, which may be wrong. */
+  /** First step. Collects the garbage, which counts as referenced. Returns how many bytes the audit
+   *  will read, for the display of progress: the sum of the stored counts, which may be wrong. */
   async begin(): Promise<{ readonly referencedBytes: number }> {
     for await (const entries of this.#options.view.range(allGarbage())) {
       for (const { value } of entries) {
@@ -78,7 +80,7 @@ export class ContentAudit {
     return { referencedBytes: Number([...live.values()].reduce((sum, each) => sum + each, 0n)) };
   }
 
-  /** Second step, for each record with content. `name` names the record in reports. */
+  /** Second step, called for each record with content. `name` names the record in reports. */
   async addRecord(name: string, key: Key, ref: ContentRef): Promise<void> {
     const wrong = findRefProblem(ref);
     if (wrong !== undefined) this.#options.report(`${name}: ${wrong}`);
@@ -86,7 +88,7 @@ export class ContentAudit {
     if (ref.kind === "slices") await this.#readAll(name, ref.slices);
   }
 
-  /** The last step, after all records were added. */
+  /** Last step, after all records were added: compares the stored counts with what was added. */
   async finish(): Promise<AuditFigures> {
     await this.#auditNodes();
     await this.#auditCounts();
@@ -129,7 +131,8 @@ export class ContentAudit {
     }
   }
 
-  /** Checks reference counts; an absent count means 1. */
+  /** Checks how many parents or records refer to each content node. Only counts above 1 are
+   *  stored. */
   async #auditCounts(): Promise<void> {
     const { view, report } = this.#options;
     const stored = new Map<bigint, number>();
@@ -153,7 +156,8 @@ export class ContentAudit {
     for (const id of stored.keys()) report(`the count of content node ${id} is left over`);
   }
 
-  /** Compares extents with the references to them; returns the number of extents. */
+  /** Compares the record, file and counts of each extent with the references that were found to it.
+   *  Returns the number of extents. */
   async #auditExtents(): Promise<number> {
     const { view, files, filesBefore, report } = this.#options;
     const { records, live } = await readExtents(view, wholeTables.extents);
@@ -184,7 +188,7 @@ export class ContentAudit {
     }
     for (const extent of filesBefore) {
       if (records.has(extent) || this.#removedExtents.has(extent)) continue;
-      // A file of size 0 was removed after it was listed.
+      // Size 0 means that the file was removed after it was listed.
       if ((await files.size(extent)) > 0) report(`the file of ${nameOf(extent)} is left over`);
     }
     return records.size;
@@ -220,7 +224,7 @@ function nameOf(extent: bigint): string {
   return `extent ${extent.toString(16)}`;
 }
 
-/** Number of entries in the owner index of each extent. */
+/** The number of records and content nodes that the owner index names for each extent. */
 async function countOwners(view: View): Promise<ReadonlyMap<bigint, number>> {
   const owners = new Map<bigint, number>();
   for await (const entries of view.range(wholeTables.owners)) {
@@ -234,12 +238,12 @@ async function countOwners(view: View): Promise<ReadonlyMap<bigint, number>> {
 
 const nothing: ExpectedExtent = { liveBytes: 0, owners: 0, end: 0 };
 
-/** Expected values of an extent, derived from the references to it. */
+/** What the stored values of an extent should be, counted from the references to it. */
 interface ExpectedExtent {
   liveBytes: number;
-  /** Expected number of entries in the owner index. */
+  /** Number of records and content nodes with bytes in the extent: the owner index names each. */
   owners: number;
-  /** End of the last byte that is referred to. */
+  /** End of the last byte in use; the file must be at least this long. */
   end: number;
 }
 
@@ -258,7 +262,7 @@ class ExpectedContent {
     this.references.set(node, (this.references.get(node) ?? 0) + 1);
   }
 
-  /** Adds a record. Returns the entries that the owner index must have for the record. */
+  /** Adds a record. Returns the keys that the owner index must contain for it, one per extent. */
   addRecord(key: Key, ref: ContentRef): readonly Key[] {
     if (ref.kind === "tree") this.addReference(ref.root);
     if (ref.kind !== "slices") return [];
@@ -266,7 +270,8 @@ class ExpectedContent {
     return this.#addSlices(ref.slices).map((extent) => recordOwnerKey(extent, digest));
   }
 
-  /** Adds a content node and returns its expected entries in the owner index. */
+  /** Adds a content node. Returns the keys that the owner index must contain for it, one per
+   *  extent. */
   addNode(id: bigint, node: Node): readonly Key[] {
     if (node.kind === "inner") {
       for (const child of node.children) this.addReference(child.id);
@@ -299,7 +304,7 @@ class ExpectedContent {
   }
 }
 
-/** Describes what is wrong with a content reference; `undefined` if nothing is. */
+/** Describes what is wrong with the content reference of a record; `undefined` if nothing is. */
 function findRefProblem(ref: ContentRef): string | undefined {
   if (ref.kind === "inline") {
     return ref.bytes.length === ref.length ? undefined : "its bytes have another length";
@@ -321,11 +326,12 @@ function findSliceProblem(slices: readonly Slice[], length: number): string | un
   return end > length ? `a slice ends at ${end}, beyond the length ${length}` : undefined;
 }
 
-/** Reads the bytes of slices and compares them with the checksums of the slices. */
+/** Reads the bytes of slices (ranges of extents) and compares them with the CRC64 in each slice. */
 export class StoredBytes {
   readonly #fileCache: ExtentFileCache;
   readonly #onBytes: (count: number) => void;
-  /** Number of bytes that were read; `bytesWithChecksum` of them have a checksum. */
+  /** Number of bytes that were read; `bytesWithChecksum` of them could be compared. A slice has no
+   *  checksum if its writer requested none, as SMB does. */
   bytesRead = 0;
   bytesWithChecksum = 0;
 

@@ -22,7 +22,7 @@ export interface ScrubberOptions {
 interface ScrubStep {
   readonly bytes: number;
   readonly problems: number;
-  /** Whether all content was verified since the last time. */
+  /** Whether this step has verified the last record; the next one begins with the first. */
   readonly isPassDone: boolean;
 }
 
@@ -34,14 +34,16 @@ interface Cursor {
   readonly offset: number;
 }
 
-/** Slices of one record that a step verifies. */
+/** Slices of one record that a step verifies; `name` is its table and key, for the log. */
 interface RecordSlices {
   readonly name: string;
   readonly slices: readonly Slice[];
 }
 
+/** Bounds a step over records that have little content. */
 const recordsPerStepMax = 256;
-/** Bytes after which a step ends, with the slice that reaches this number. */
+/** A step ends with the slice that reaches this number of bytes. It should be short, because the
+ *  rate is limited by pauses between steps. */
 const bytesPerStep = 4 * 1024 * 1024;
 
 export class Scrubber {
@@ -80,7 +82,8 @@ export class Scrubber {
     }
   }
 
-  /** Lists the slices of the next part; `next` is undefined after the last record. */
+  /** Lists the slices that the step verifies, and opens a reader for the content of each record.
+   *  `next` is undefined after the last record. */
   async #collect(
     view: View,
     readers: ContentReader[],

@@ -12,11 +12,12 @@ import { continueCrc, crcOfHalves } from "./crc64-program.ts";
 
 const noop = (): void => undefined;
 
+/** Uses the one-shot hash, which is faster than `createHash` for small bodies. */
 export function md5Of(bytes: Uint8Array): Uint8Array {
   return hash("md5", bytes, "buffer");
 }
 
-/** Checksums to compute while a body is received. */
+/** Which checksums to compute while a body is received: those that the client sent or requests. */
 interface ChecksumOptions {
   readonly md5: boolean;
   readonly crc64: boolean;
@@ -26,7 +27,7 @@ interface ChecksumOptions {
  *  the faster one-shot hash. */
 export class BodyChecksums {
   readonly #options: ChecksumOptions;
-  /** Computes the MD5 on a thread; undefined: it is computed here. */
+  /** Computes the MD5 of a large body on a thread; undefined: the event loop computes it. */
   readonly #threadMd5: Md5Sum | undefined;
   #md5: Hash | undefined;
   #threadDigest: Promise<Uint8Array> | undefined;
@@ -62,7 +63,8 @@ export class BodyChecksums {
     return this.#options.crc64 ? this.#crc64 : undefined;
   }
 
-  /** Called instead of `md5` if the body was not received completely. */
+  /** Called instead of `md5` if the body was not received completely: the thread then frees its
+   *  state. */
   abandon(): void {
     if (this.#threadDigest === undefined) this.#threadMd5?.abandon();
   }
@@ -85,12 +87,13 @@ export class BodyChecksums {
 const polynomialHigh = 0x9a6c9329 | 0;
 const polynomialLow = 0xac4bc9b5 | 0;
 const topBit = 0x80000000 | 0;
-/** Number of powers `x^(2^n)`: enough for the exponent `8 · 2^53`, the bits of the longest possible
- *  body. */
+/** Number of powers `x^(2^n)` in `powers`: enough for the exponent `8 · 2^53`, the bits of the
+ *  longest possible body. */
 const powersMax = 57;
+/** Limit of the lengths for which `operatorFor` caches its result. */
 const operatorsMax = 64;
-/** Shorter bytes are computed in one part. The CRCs of the halves of longer ones are computed side
- *  by side (`crc64-program.ts`) and then combined. */
+/** From this length on, the CRCs of both halves are computed side by side (`crc64-program.ts`) and
+ *  then combined, which is faster; for fewer bytes, combining costs more than it saves. */
 const halvedBytesMin = 8 * 1024;
 
 /** A polynomial of degree below 64, reflected: the top bit of `high` is the constant term. */
@@ -99,6 +102,7 @@ interface Polynomial {
   readonly low: number;
 }
 
+/** The CRC64 of no bytes, with which every computation begins. */
 export const crc64OfNothing = 0n;
 
 export function crc64Of(bytes: Uint8Array): bigint {
@@ -112,8 +116,8 @@ export function crc64Of(bytes: Uint8Array): bigint {
   return crc;
 }
 
-/** Continues a CRC with bytes of the memory of the WebAssembly program, in which this process
- *  allocates its buffers (`process/bytes.ts`). */
+/** Continues the CRC `before` with bytes in the memory of the WebAssembly program. This process
+ *  allocates the buffers of bodies there (`process/bytes.ts`), so most need no copy. */
 function continueCrc64(before: bigint, at: number, length: number): bigint {
   crcResults[0] = before;
   continueCrc(at, length);
@@ -129,7 +133,8 @@ function crc64InMemory(before: bigint, at: number, length: number): bigint {
   return continueCrc64(halves, at + 2 * half, length - 2 * half);
 }
 
-/** The CRC64 of bytes as headers contain it. */
+/** The CRC64 of bytes as headers contain it. For a small body it skips the conversions to
+ *  `bigint`. */
 export function crc64BytesOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length >= halvedBytesMin) return crc64Bytes(crc64Of(bytes));
   copyInto(scratch, bytes, 0);
@@ -145,7 +150,8 @@ export function crc64Bytes(crc: bigint): Uint8Array {
   return bytes;
 }
 
-/** The CRC of two concatenated parts, from the CRC of each, without reading the bytes again. */
+/** The CRC of two adjacent parts of a body, from the CRC of each, without reading the bytes
+ *  again. */
 export function combineCrc64(first: bigint, second: bigint, secondLength: number): bigint {
   if (secondLength === 0) return first;
   if (first === crc64OfNothing) return second;
@@ -170,7 +176,7 @@ const operatorFor = memo(operatorsMax, (length: number): Polynomial => {
   return product;
 });
 
-/** `x^(2^index)` for each index. */
+/** `x^(2^index)` for each index, from which `operatorFor` multiplies any power. */
 function powersOfTwo(): readonly Polynomial[] {
   const list: Polynomial[] = [];
   let power: Polynomial = { high: topBit >>> 1, low: 0 };
@@ -181,6 +187,7 @@ function powersOfTwo(): readonly Polynomial[] {
   return list;
 }
 
+/** Multiplies modulo the polynomial of the CRC, one bit of `left` at a time. */
 function multiply(left: Polynomial, right: Polynomial): Polynomial {
   let { high, low } = right;
   let productHigh = 0;

@@ -9,7 +9,7 @@ const polynomial = 0x9a6c_9329_ac4b_c9b5n;
 
 const tableBytes = 256 * 8;
 
-/** Codes of the types and instructions that are used.
+/** WebAssembly's codes of the types and instructions that the program consists of:
  *  webassembly.github.io/spec/core/binary/instructions.html */
 const int32 = 0x7f;
 const int64 = 0x7e;
@@ -46,10 +46,11 @@ const store = (crc: number, offset: number): number[] =>
   join(constant(0), get(crc), invert, store64(offset));
 
 interface Program {
-  /** Continues the CRC in the first cell of `crcResults` with the bytes at this position. */
+  /** Continues the CRC in the first cell of `crcResults` (`process/bytes.ts`) with the bytes from
+   *  `at` on. */
   readonly continueCrc: (at: number, length: number) => void;
   /** Stores the CRCs of two adjacent ranges of `length` bytes each, a multiple of 8, in the two
-   *  cells of `crcResults`. */
+   *  cells of `crcResults`, for `combineCrc64`. */
   readonly crcOfHalves: (at: number, length: number) => void;
 }
 
@@ -75,8 +76,8 @@ function fillTables(tables: BigUint64Array): void {
   }
 }
 
-/** Code that adds the eight bytes at `pointer` to the local `crc`. Each byte has a table of its
- *  own, because it is followed by another number of bytes. */
+/** Code that adds the eight bytes at `pointer` to the local variable `crc`. Each byte has a table
+ *  of its own, because each is followed by a different number of bytes. */
 function addEightBytes(crc: number, pointer: number): number[] {
   const fromTable = (byte: number): number[] => {
     // The position in the table: the value of the byte times 8, the bytes of an entry.
@@ -133,7 +134,8 @@ function crcOfHalvesCode(): number[] {
   );
 }
 
-/** A module that imports the memory and exports both functions. */
+/** The WebAssembly module, in the binary format: it imports the memory of body buffers and exports
+ *  `continueCrc` and `crcOfHalves`. */
 function programBytes(): Uint8Array {
   const isShared = 3;
   const pages = [1, ...unsigned(65_536)];

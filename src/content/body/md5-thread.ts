@@ -10,12 +10,12 @@ export interface Md5Sum {
   update(bytes: Uint8Array): Promise<void>;
   /** Adds the last bytes and resolves to the MD5, with one message to the thread instead of two. */
   digest(last?: Uint8Array): Promise<Uint8Array>;
-  /** Frees the state of a body that will not be completed. */
+  /** Frees the hash of a body that will not be completed. */
   abandon(): void;
 }
 
 interface Request {
-  /** Identifies the body. */
+  /** Identifies the body, because a thread hashes several at a time. */
   readonly id: number;
   readonly bytes?: Uint8Array;
   readonly kind: "update" | "digest" | "abandon";
@@ -50,14 +50,14 @@ const program = `
   });
 `;
 
-/** Threads that compute the MD5 of large bodies. */
+/** Computes the MD5 of large bodies: one thread or two. */
 export interface Md5Source {
   begin(): Md5Sum;
   close(): Promise<void>;
 }
 
-/** Two threads, of which the second is started for a body that would wait for the first: hashing
- *  takes longer than all that the event loop does for a large body. */
+/** Computes MD5 on two threads. The second is started for a body that would wait for the first:
+ *  hashing a large body takes longer than all that the event loop does for it. */
 export class Md5Threads implements Md5Source {
   readonly #threads: readonly [Md5Thread, Md5Thread];
 
@@ -75,8 +75,8 @@ export class Md5Threads implements Md5Source {
   }
 }
 
-/** One thread, started for the first body. A thread that has ended fails the bodies in progress and
- *  is replaced for the next one. */
+/** One thread, started for the first body. When it ends, for example for lack of memory, the bodies
+ *  in progress fail, and the next body starts another one. */
 export class Md5Thread implements Md5Source {
   #worker: Worker | undefined;
   readonly #waiters: Waiter[] = [];
@@ -127,7 +127,7 @@ export class Md5Thread implements Md5Source {
     return worker;
   }
 
-  /** Fails the requests in progress. */
+  /** Called when the thread has ended: fails the requests that it has not answered. */
   #ended(worker: Worker, cause: Error | undefined): void {
     // An exit follows an error, and a new thread may have been started between the two events.
     if (worker !== this.#worker) return;

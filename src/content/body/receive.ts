@@ -26,14 +26,14 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
  *  while it arrives. The end of the file encrypts bodies with keys of clients and encryption
  *  scopes. */
 
-/** Bodies of a declared length up to this are received as a whole: memory for them is allocated
- *  before they arrive. */
+/** A body with a declared length of up to this is received into one array, allocated before it
+ *  arrives; longer ones are written chunk by chunk. */
 const wholeBytesMax = 64 * 1024;
 /** Smaller bodies take less time to hash than a thread takes to answer. */
 const threadBytesMin = 512 * 1024;
 
-/** Receives a body. Chunks are copied or written before the next one is requested, so a body may
- *  reuse its buffer. */
+/** Receives a body in the way that suits its length. Each chunk is copied before the next one is
+ *  requested, so a body may reuse its buffer. */
 export function receive(
   writer: ExtentWriter,
   body: Body,
@@ -51,7 +51,8 @@ export function receive(
     : receiveStream(writer, body, options, md5Thread);
 }
 
-/** Receives a body that arrives in few chunks, and writes it at once. */
+/** Receives a body of up to `wholeBytesMax` that is too long for the record, and writes it at
+ *  once. */
 async function receiveWhole(
   writer: ExtentWriter,
   body: Body,
@@ -99,7 +100,8 @@ async function receiveStream(
   }
 }
 
-/** Receives a body whose declared length fits into the record, which is the most common case. */
+/** Receives a body whose declared length fits into the record: the most common case, so it makes no
+ *  `BodySink`. */
 function receiveSmall(body: Body, length: number, options: ReceiveOptions): Promise<ReceivedBody> {
   return wholeOf(body, length).then((bytes) => describeSmall(bytes, length, options));
 }
@@ -161,21 +163,23 @@ async function describe(
   };
 }
 
-/** Buffers that a body normally has: one is filled from the network while the other one is written
- *  and hashed. */
+/** How many buffers a body normally takes: one is filled from the network while the other one is
+ *  written and hashed. */
 const ownBuffersMax = 2;
-/** Most buffers of a body while more than `unusedBuffersMin` buffers of the process are unused. */
+/** How many buffers a body may take while at least `unusedBuffersMin` of the 96 buffers of the
+ *  process are unused: more let the network run ahead of the disk. */
 const buffersMax = 8;
 const unusedBuffersMin = 48;
-/** A body takes its second buffer only while this many are unused, so that other bodies get their
+/** A body takes its second buffer only while this many are unused, so that other bodies find a
  *  first one. */
 const firstBuffersMin = 24;
-/** Smaller bodies are collected in one buffer of their length, and stored in packed extents. */
+/** Smaller bodies are collected in one buffer of their length, and stored in packed extents, which
+ *  leave no gaps between bodies. */
 const largeBytesMin = otherBufferBytes;
-/** Space that a body of unknown length reserves at a time. */
+/** Space of an extent that a body without a declared length reserves at a time. */
 const chunkReserveBytes = 4 * 1024 * 1024;
 
-/** Reserved space and the bytes written to it. */
+/** Reserved space of one extent, how many bytes of the body are written to it, and their CRC64. */
 interface Piece {
   region: Region;
   filled: number;
@@ -200,19 +204,19 @@ class BodySink {
   readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
   readonly #pieces: Piece[] = [];
   #batch: Buffer;
-  /** Whether the buffers are aligned. */
+  /** Whether the buffers are aligned to blocks, which writes past the system's cache require. */
   #isAligned = false;
   #filled = 0;
   /** The buffers that are being written, in the order of their bytes. */
   readonly #busy: BusyBuffer[] = [];
-  /** Number of large buffers that the body has taken; 0 while it is in a small buffer of its
+  /** Number of shared buffers that the body has taken; 0 while it is in a small buffer of its
    *  own. */
   #buffers = 0;
   /** The writes so far, which run one after the other. */
   #writing: Promise<void> = Promise.resolve();
   length = 0;
 
-  /** `whole` is the body if it is in memory already: nothing is added then. */
+  /** `whole` is the complete body if it is in memory already; `add` is not called then. */
   constructor(
     writer: ExtentWriter,
     checksums: BodyChecksums,
@@ -275,7 +279,8 @@ class BodySink {
     return this.#withCipher(this.#pieces.map(describePiece));
   }
 
-  /** Adds nonce, offset in the cipher stream and scope to each piece of an encrypted body. */
+  /** Adds to each piece of an encrypted body what a reader needs to decrypt it: the nonce, the
+   *  offset in the cipher stream and the encryption scope. */
   #withCipher(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
     const { encryption } = this.#options;
     if (encryption === undefined) return pieces;
@@ -288,7 +293,8 @@ class BodySink {
     });
   }
 
-  /** Frees the reserved space, after the writes in progress. */
+  /** Called if receiving fails: frees buffers and reserved space after the writes in progress,
+   *  which would otherwise write to memory or space that another body has. */
   async abandon(): Promise<void> {
     await this.#writing.catch(noop);
     await Promise.allSettled([this.#checksums.hashed, ...this.#busy.map(({ done }) => done)]);
@@ -297,7 +303,8 @@ class BodySink {
     this.#pieces.length = 0;
   }
 
-  /** Enlarges a small buffer, or writes a full one while the next one is filled. */
+  /** Called when the buffer is full: replaces a small one by a larger one, or writes it while the
+   *  next one is filled. */
   async #makeRoom(): Promise<void> {
     if (this.#buffers === 0) {
       const grown = this.#firstBuffer();
@@ -318,8 +325,8 @@ class BodySink {
     return buffer;
   }
 
-  /** Returns an unused buffer. If the first buffer of the body is aligned, the new one is.
-   *  Undefined if none is unused: the body then continues with the buffers that it has. */
+  /** Returns an unused buffer, aligned if the first buffer of the body is: its extent requires it.
+   *  Undefined if too few are unused: the body then waits for one of its own. */
   #newBuffer(): Buffer | undefined {
     if (this.#buffers === buffersMax) return undefined;
     const isExtra = this.#buffers >= ownBuffersMax;
@@ -331,7 +338,7 @@ class BodySink {
     return buffer;
   }
 
-  /** Waits for the buffer that will be free first. */
+  /** Waits for the oldest write of this body, and returns its buffer. */
   async #oldestBuffer(): Promise<Buffer> {
     const [oldest] = this.#busy;
     if (oldest === undefined) throw new Error("a body has no buffer");
@@ -377,6 +384,8 @@ class BodySink {
     this.#batch = noBytes;
   }
 
+  /** Returns reserved space for the next bytes. Space that directly follows the last piece extends
+   *  it, so that the record needs one slice instead of two. */
   async #pieceWithRoom(length: number, last: boolean): Promise<Piece> {
     const current = this.#pieces.at(-1);
     if (current !== undefined && current.filled < current.region.length) return current;
@@ -403,6 +412,8 @@ class BodySink {
     return isLarge && this.#encrypt === undefined && this.#isAligned;
   }
 
+  /** How much space to reserve: for the rest of the body if its length is known, so that its bytes
+   *  are contiguous in the extent. */
   #reserveBytes(length: number, last: boolean): number {
     const { length: declaredLength } = this.#options;
     if (declaredLength === undefined) return last ? length : Math.max(length, chunkReserveBytes);
@@ -449,14 +460,15 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
 const algorithm = "aes-256-ctr";
 const blockBytes = 16;
 
-/** Encrypts a body chunk by chunk, from its start: AES-256 in counter mode, which changes no length
- *  and can be decrypted from any offset, as range reads need. */
+/** Encrypts a body with a client's key or that of an encryption scope, chunk by chunk from its
+ *  start: AES-256 in counter mode, which keeps the length and can be decrypted from any offset, as
+ *  reads of ranges require. */
 export function bodyCipher(key: Uint8Array, nonce: bigint): (bytes: Uint8Array) => Uint8Array {
   const cipher = createCipheriv(algorithm, key, counterAt(nonce, 0));
   return (bytes) => cipher.update(bytes);
 }
 
-/** Decrypts bytes in place, from any offset of the stream. */
+/** Decrypts bytes in place that begin at any offset of a body: `content/reader.ts` reads ranges. */
 export function decryptAt(key: Uint8Array, { nonce, at }: SliceCipher, bytes: Uint8Array): void {
   const decipher = createDecipheriv(algorithm, key, counterAt(nonce, Math.floor(at / blockBytes)));
   const skipped = at % blockBytes;
@@ -464,8 +476,8 @@ export function decryptAt(key: Uint8Array, { nonce, at }: SliceCipher, bytes: Ui
   bytes.set(decipher.update(bytes));
 }
 
-/** The counter block: the nonce is its upper half, so streams of a key never share a block if their
- *  nonces differ. */
+/** The initial counter block of AES: the nonce is its upper half, so two bodies with one key never
+ *  share a block, which would reveal their difference. */
 function counterAt(nonce: bigint, block: number): Uint8Array {
   const counter = new Uint8Array(blockBytes);
   const view = new DataView(counter.buffer);

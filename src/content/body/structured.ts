@@ -17,9 +17,11 @@ const segmentHeaderBytes = 10;
 const crc64Length = 8;
 const segmentsMax = 65_535;
 
+/** Data in a segment of a response, unless the body would have more than `segmentsMax` of them. */
 const segmentBytesDefault = 4 * 1024 * 1024;
 
-/** The structured body is invalid: truncated, segments out of order, or a wrong checksum. */
+/** A structured body is truncated, its segments are out of order, or (`checksum`) its data differ
+ *  from a checksum; the client gets another error code for that. */
 export class InvalidStructuredBody extends Error {
   override readonly name = "InvalidStructuredBody";
   readonly checksum: boolean;
@@ -88,7 +90,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Reads from a stream of chunks and buffers at most the current chunk. */
+/** Reads given numbers of bytes from a stream of chunks; buffers at most the current chunk. */
 class ChunkReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
@@ -97,7 +99,7 @@ class ChunkReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Stops reading, so that the response can be sent while the client is still sending. */
+  /** Stops reading, so that an error response can be sent while the client is still sending. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }
@@ -130,7 +132,7 @@ class ChunkReader {
   }
 }
 
-/** Encodes a body of known length in the structured body format. */
+/** Encodes the body of a response, whose length is known, in the structured body format. */
 export async function* writeStructured(
   chunks: AsyncIterable<Uint8Array>,
   length: number,
@@ -193,7 +195,8 @@ function segmentsOf(length: number): { readonly bytes: number; readonly count: n
   return { bytes, count: Math.max(1, Math.ceil(length / bytes)) };
 }
 
-/** Length of the structured body of `length` bytes of data. */
+/** Length of the structured body of `length` bytes of data, for the `Content-Length` of a
+ *  response. */
 export function structuredLength(length: number): number {
   const { count } = segmentsOf(length);
   return headerBytes + count * (segmentHeaderBytes + crc64Length) + length + crc64Length;

@@ -33,10 +33,11 @@ const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const syncDescriptor = promisify(fdatasync);
 
-/** Length at which the next extent is started. */
+/** Length at which the next extent is started: large, because each new file costs several
+ *  flushes. */
 const extentBytes = 256 * 1024 * 1024;
-/** Allocated in advance, so that compaction can still copy bytes, and then free some, on a full
- *  disk. */
+/** Bytes that are allocated in advance, so that compaction has space to copy live bytes to when the
+ *  disk is full, and can then delete their extents. */
 const spareBytes = 4 * 1024 * 1024;
 
 /** Opens the folder of extents, which is created if missing. */
@@ -77,8 +78,8 @@ export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFi
   };
 }
 
-/** The file `spare`, 4 MiB of zeros: its blocks are allocated, so overwriting them needs no further
- *  ones. */
+/** The spare space is the file `spare`, 4 MiB of zeros: its blocks are allocated, so it can be
+ *  renamed to an extent and overwritten on a full disk. */
 function spareFile(folder: string): Omit<SpareSpace, "use"> & { readonly path: string } {
   const path = join(folder, "spare");
   return {
@@ -138,8 +139,8 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Throws if the file was deleted while it is open: its bytes, even flushed ones, are lost when it
- *  is closed. */
+/** Throws if the file was deleted while it is open, by an operator for example: its bytes, even
+ *  flushed ones, are lost when it is closed. */
 function expectLinked(descriptor: number): void {
   if (fstatSync(descriptor).nlink > 0) return;
   throw new StoreUnavailable("an extent was deleted while it was written");
@@ -168,10 +169,10 @@ function diskFile(descriptor: number): ExtentFile {
   };
 }
 
-/** An extent that is written past the system's cache (O_DIRECT): through the cache, each body would
- *  cost a copy, and more if the cache had to get memory first. All writes of the extent bypass it,
- *  because a concurrent cached write to a neighbouring range could leave old bytes in the cache. An
- *  ordinary file if the system has no such writes. */
+/** An extent for large bodies, written past the system's cache (O_DIRECT): through the cache, each
+ *  body would cost a copy, and more if the cache had to get memory first. All writes of the extent
+ *  bypass it, because a concurrent cached write to a neighbouring range could leave old bytes in
+ *  the cache. It is an ordinary file if the system has no such writes. */
 async function alignedFile(path: string, cached: number): Promise<ExtentFile> {
   const flags = constants.O_WRONLY | (constants.O_DIRECT ?? 0);
   const direct = process.platform === "linux" ? await openIfSupported(path, flags) : undefined;

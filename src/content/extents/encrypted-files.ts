@@ -11,9 +11,9 @@ import { RegionAllocator, type ExtentRange, type Regions } from "./regions.ts";
  *  chunk is encrypted for its position, so that bytes that were moved or changed on the disk cannot
  *  be read. */
 
-/** Extents whose bytes are encrypted in chunks, each for its position. Large bodies have no aligned
- *  extents: their buffers are not written unchanged. There is no spare space either, because only
- *  whole regions could be moved into it. */
+/** Wraps `files` so that bytes are encrypted in chunks, each for its position in its extent. It
+ *  offers no aligned extents, because those take buffers unchanged, and no spare space (for
+ *  compaction on a full disk), because only whole regions could be moved into it. */
 export function encryptedFiles(files: ExtentFiles, cipher: Cipher): ExtentFiles {
   const { blockBytes: _, spare: __, ...rest } = files;
   return {
@@ -67,7 +67,8 @@ function encryptedFile(file: ExtentFile, extent: bigint, cipher: Cipher): Extent
   };
 }
 
-/** The bytes of a chunk; zeros follow the last ones of a region. */
+/** The plain bytes of a chunk; zeros fill the last one of a region, because all chunks of a region
+ *  have one length. */
 function padded(bytes: Uint8Array, from: number, length: number): Uint8Array {
   const chunk = bytes.subarray(from, from + length);
   if (chunk.length === length) return chunk;
@@ -118,17 +119,17 @@ function placeBytes(extent: bigint, position: number): Uint8Array {
 
 const unitBytes = 32;
 const wholeBytesMax = 64 * 1024;
-/** Bytes of a chunk of a long region. */
+/** Plain bytes of a chunk in a region of more than `wholeBytesMax`. */
 const chunkBytes = 16 * 1024;
 const positionFactor = 2 ** 29;
 const wholeFlag = 2 ** 28;
 const lengthFactor = 2 ** 16;
 const positionMax = 2 ** 28;
 
-/** The parts of an offset. */
+/** An offset of an encrypted extent, decoded from its bit fields. */
 interface SealedPlace {
   readonly position: number;
-  /** Number of the byte in the region, before encryption. */
+  /** Which byte of the region it is, counted before encryption. */
   readonly at: number;
   /** Bytes of each chunk of the region, padding included. */
   readonly chunkBytes: number;
@@ -170,7 +171,8 @@ function storedEnd(offset: number, length: number): number {
   return position + chunks * (bytes + sealBytes);
 }
 
-/** Allocates regions of encrypted bytes. */
+/** Allocates regions of an encrypted extent: the space of a region is longer than its plain bytes,
+ *  and its offset has the form above. */
 class SealedRegions implements Regions {
   readonly #space: RegionAllocator;
 
@@ -182,7 +184,7 @@ class SealedRegions implements Regions {
     return this.#space.tail;
   }
 
-  /** In whole chunks, because bytes that follow in another region begin with a new chunk. */
+  /** In plain bytes of whole chunks, because a region always begins with a new chunk. */
   get bytesAfterTail(): number {
     const chunks = Math.floor(this.#space.bytesAfterTail / (chunkBytes + sealBytes));
     return chunks * chunkBytes > wholeBytesMax ? chunks * chunkBytes : 0;

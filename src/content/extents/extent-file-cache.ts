@@ -2,22 +2,26 @@ import type { Span } from "../../base/span.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 
 /** Cache of extents that are open for reading, because opening a file for each read would cost more
- *  than a short read. Readers of content, compaction and audits have one each or share that of the
- *  content store. */
+ *  than a short read. Readers of content and compaction share that of the content store; each audit
+ *  has its own. */
 
+/** Bounds the file descriptors of a process, of which a system often permits only 1,024. */
 const cachedFilesMax = 128;
 
 interface CachedFile {
   readonly file: Promise<ExtentFile>;
   users: number;
-  /** Whether the extent was removed: then its file is closed after its last use. */
+  /** Whether the extent left the cache because it is being removed: its file is closed after its
+   *  last read. */
   isRemoved: boolean;
 }
 
-/** At most 128 extents, more only while all are in use. Evicts the least recently used. */
+/** Keeps at most 128 extents open, more only while all are being read. Evicts the least recently
+ *  used. */
 export class ExtentFileCache {
   readonly #files: ExtentFiles;
-  /** Ordered by last use. */
+  /** In order of their last use: `#get` moves an extent to the end, `#evict` begins at the
+   *  start. */
   readonly #cached = new Map<bigint, CachedFile>();
 
   constructor(files: ExtentFiles) {
@@ -44,7 +48,8 @@ export class ExtentFileCache {
     if (cached.users === 0) await closeQuietly(cached);
   }
 
-  /** The extents that are open in this cache. */
+  /** The extents that are open in this cache: `SpaceReclaimer` closes those that another process
+   *  removed. */
   open(): readonly bigint[] {
     return [...this.#cached.keys()];
   }

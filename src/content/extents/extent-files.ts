@@ -3,18 +3,20 @@ import type { ExtentRange, Regions } from "./regions.ts";
 
 /** Storage for extents, the append-only units in which the bytes of many contents are stored: a
  *  folder (`disk-files.ts`), memory (`memory-files.ts`) or a bucket
- *  (`content/s3/open-s3-files.ts`). The rest of `content/` depends only on this interface. Errors
- *  have the code of the system call. */
+ *  (`content/s3/open-s3-files.ts`). The rest of `content/` depends only on this interface, and
+ *  recognizes a full disk by the code of its errors (`ENOSPC`). */
 export interface ExtentFiles {
-  /** Length at which the next extent is started. */
+  /** Length of an extent; longer content continues in the next one. */
   readonly extentBytes: number;
-  /** Whether written bytes cannot be replaced: then freed regions are not reused. */
+  /** Whether written bytes cannot be replaced, as in S3 objects: then the space of failed uploads
+   *  is not reused. */
   readonly writesOnce?: boolean;
-  /** Size of the blocks of extents for aligned writes, which take large bodies; absent if the
-   *  storage has none. */
+  /** Size of the blocks of aligned extents, which take large bodies past the system's cache; absent
+   *  if the storage has none. */
   readonly blockBytes?: number;
-  /** How offsets in slices relate to positions in the extent; absent if they are the same.
-   *  Encrypted extents have a layout, because each chunk is stored with its nonce and tag. */
+  /** How the offsets in slices (references of records to ranges of extents) relate to positions in
+   *  the extent; absent if they are the same. Encrypted extents have a layout, because each chunk
+   *  is stored with its nonce and tag. */
   readonly layout?: ExtentLayout;
   /** Whole bodies up to this length are stored in the record, because storing them here costs more;
    *  absent if the caller's limit applies. */
@@ -25,38 +27,42 @@ export interface ExtentFiles {
   open(extent: bigint): Promise<ExtentFile>;
   /** Does nothing if the extent does not exist. */
   remove(extent: bigint): Promise<void>;
-  /** 0 if the extent does not exist. */
+  /** Length of the stored bytes; 0 if the extent does not exist. */
   size(extent: bigint): Promise<number>;
-  /** Stored ranges of an extent with gaps, in order; absent if the storage has no gaps. */
+  /** Stored ranges of an extent, in order, if a failed upload can leave gaps in it (S3), so that a
+   *  copy skips them; absent if it cannot. */
   ranges?(extent: bigint): Promise<readonly ExtentRange[]>;
-  /** Rejects if the storage is unreachable; absent for local storage. */
+  /** Rejects if the storage is unreachable, for the health check; absent for local storage. */
   check?(): Promise<void>;
-  /** Lists some of the extents after `after`, in order, none if there are no more. Absent if the
-   *  storage leaves no orphans. */
+  /** Lists some of the extents after `after`, in order; none if there are no more. For the search
+   *  for extents without a record, which only storage shared by several nodes can leave. */
   list?(after: bigint): Promise<readonly bigint[]>;
-  /** Truncates a sealed extent, which frees its last bytes. Does nothing if it is shorter or does
-   *  not exist. Absent if the storage cannot do it. */
+  /** Truncates an extent that gets no more bytes, to free those that nothing refers to at its end.
+   *  Does nothing if it is shorter or does not exist. Absent if the storage cannot do it. */
   truncate?(extent: bigint, bytes: number): Promise<void>;
-  /** Space for compaction on a full disk; absent if the storage needs none. */
+  /** Space for compaction, which needs some before it frees any, on a full disk; absent if the disk
+   *  cannot be full. */
   readonly spare?: SpareSpace;
-  /** Marks the storage as that of the store with this id; rejects if it belongs to another
-   *  store. */
+  /** Marks the storage as that of the store with this id; rejects if it belongs to another store,
+   *  whose extents have the same names. */
   claim?(storeId: string): Promise<void>;
 }
 
-/** The layout of extents in which bytes take more space than their number. An offset then is not a
- *  position in the file, but the bytes of a region still have consecutive offsets. */
+/** The layout of encrypted extents, in which bytes take more space than their number. An offset
+ *  is not a position in the file, but the bytes of a region (reserved space) have consecutive
+ *  offsets. */
 export interface ExtentLayout {
   /** Longest region that is stored as one encrypted chunk, so that it must be written at once. A
    *  region for bytes that arrive in several writes must be longer. */
   readonly wholeBytesMax: number;
-  /** The regions of a new extent, which may take this space. */
+  /** Returns the allocator of a new extent of this length. */
   newRegions(capacity: number): Regions;
-  /** The position after the space that bytes of one region take. */
+  /** The position in the file after the space that these bytes of one region take. */
   storedEnd(offset: number, length: number): number;
 }
 
-/** The position after the last byte of a range that a slice refers to. */
+/** The position in the file after a range that a slice refers to: a sealed extent must be at least
+ *  this long. */
 export function storedEndOf(
   { layout }: Pick<ExtentFiles, "layout">,
   offset: number,
@@ -65,7 +71,8 @@ export function storedEndOf(
   return layout === undefined ? offset + length : layout.storedEnd(offset, length);
 }
 
-/** Space that is allocated before the disk is full, so that an extent can still be written. */
+/** Space that is allocated before the disk is full, so that compaction can still write an
+ *  extent. */
 export interface SpareSpace {
   readonly bytes: number;
   /** Whether so little space is free that bodies are, or soon will be, rejected. */
@@ -77,28 +84,29 @@ export interface SpareSpace {
   use(extent: bigint): Promise<ExtentFile | undefined>;
 }
 
-/** An open extent. A traced request passes its span: calls of another machine are parts of it. */
+/** An open extent. A traced request passes its span, to which requests to S3 are added. */
 export interface ExtentFile {
   /** Writes all of `bytes`. In an extent for aligned writes they begin at a block, in an aligned
    *  buffer (`process/bytes.ts`), and the rest of their last block is zeroed in the buffer and
    *  written as well. */
   write(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
-  /** Fills all of `bytes`, or throws because the extent is shorter. */
+  /** Fills all of `bytes`; throws `ExtentTooShort` if the extent ends before. */
   read(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
   /** Resolves when everything written before the call is durable. */
   sync(): Promise<void>;
-  /** Truncates the extent synchronously, which frees disk space. Absent if freed regions take no
-   *  space. */
+  /** Truncates the extent synchronously, which frees disk space. Absent if the storage allocates
+   *  space only for written bytes, as S3. */
   shorten?(bytes: number): void;
   close(): Promise<void>;
 }
 
-/** The stored bytes are not those that were written. */
+/** The stored bytes are not those that were written: a checksum or an encryption tag is wrong. */
 export class ContentDamaged extends Error {
   override readonly name = "ContentDamaged";
 }
 
-/** The extent is shorter than a record's reference to it. */
+/** The extent is shorter than a record's reference to it: its file was cut, or a backup is
+ *  incomplete. */
 export class ExtentTooShort extends Error {
   override readonly name = "ExtentTooShort";
 }

@@ -13,19 +13,19 @@ import {
   type ExtentRecord,
 } from "../tables.ts";
 
-/** The records of extents in the key space: which extents exist, which process writes each, and how
- *  many of their bytes are live. `content/reclaim/space-reclaimer.ts` frees space by them; checks,
- *  backups and the admin API list them. */
+/** The records of extents in the key space: which extents (files that many contents share) exist,
+ *  which process writes each, and how many of their bytes are live, that is, referred to.
+ *  `content/reclaim/space-reclaimer.ts` frees space by them; checks, backups and the admin API list
+ *  them. */
 
-/** An extent with its record, and with the number of its bytes that records and content nodes refer
- *  to. */
+/** An extent with its record; `liveBytes` are those that records and content nodes refer to. */
 export interface ExtentState {
   readonly extent: bigint;
   readonly record: ExtentRecord;
   readonly liveBytes: bigint;
 }
 
-/** Up to `limit` extents after the given one. */
+/** Up to `limit` extents after the given one, in the order of their ids. */
 export async function listExtents(
   view: View,
   after: bigint,
@@ -38,7 +38,8 @@ export async function listExtents(
     .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
 }
 
-/** The records of extents, with the live bytes of each, by id. */
+/** The records and the live bytes of extents, in two maps by id: they are stored under separate
+ *  keys. */
 export async function readExtents(view: View, bounds: Bounds) {
   const records = new Map<bigint, ExtentRecord>();
   const live = new Map<bigint, bigint>();
@@ -59,8 +60,8 @@ interface SealParts {
   readonly self: string;
 }
 
-/** Seals extents that get no more bytes: those of processes that have ended, and those that this
- *  process failed to create. Returns whether there were any. */
+/** Stores the final length of extents that nothing writes any more: those of ended processes (not
+ *  `alive`), and those that this process failed to create. Returns whether there were any. */
 export async function sealAbandoned(
   { store, files, writer, self }: SealParts,
   states: readonly ExtentState[],

@@ -10,9 +10,9 @@ import { extentCodec, extentKey } from "../tables.ts";
  *  moves. Each process has one `ExtentWriter`, made by `content/open-content.ts`, and writes only
  *  extents of its own, so that processes on one store need not coordinate. */
 
-/** Groups the flushes of one extent: one flush runs at a time, and all calls during it share the
- *  next one. After a failed flush the kernel may have dropped the unwritten pages and cleared the
- *  error, so all later flushes of the extent fail as well. */
+/** Groups the flushes (`fdatasync`) of one extent: one runs at a time, and all calls during it
+ *  share the next one. After a failed flush the kernel may have dropped the unwritten pages and
+ *  cleared the error, so all later flushes of the extent fail as well. */
 export class Syncer {
   readonly #flush: () => Promise<void>;
   #running: Promise<void> | undefined;
@@ -74,8 +74,8 @@ const transientCodes = new Set([
   "ENOMEM",
 ]);
 
-/** Converts an error of a temporary condition to `StoreUnavailable`; returns any other error
- *  unchanged. */
+/** Converts an error of a temporary condition to `StoreUnavailable`, which clients get as 503, so
+ *  that they retry; returns any other error unchanged. */
 function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error;
   const { code } = error as NodeJS.ErrnoException;
@@ -83,7 +83,7 @@ function asUnavailable(error: unknown): unknown {
   return new StoreUnavailable(`writing content failed: ${error.message}`, { cause: error });
 }
 
-/** Reserved bytes of one extent. */
+/** Bytes of one extent that are reserved for one body. */
 export interface Region {
   readonly extent: bigint;
   readonly offset: number;
@@ -101,8 +101,8 @@ interface OpenExtent {
   readonly regions: Regions;
   readonly syncer: Syncer;
   readonly kind: ExtentKind;
-  /** Bodies in this extent whose requests have not ended. The extent must not be sealed while there
-   *  are any. */
+  /** How many bodies in this extent belong to requests that have not ended. While there are any,
+   *  the extent must not be sealed: it has no references yet and would be deleted. */
   holds: number;
 }
 
@@ -115,22 +115,23 @@ interface ExtentWriterOptions {
   readonly extentBytes: number;
 }
 
-/** Writes of the server itself may use the space that is reserved for a full disk. */
+/** Options of the transactions here: records of extents may use the space of the store that is
+ *  reserved for a full disk, because clients must still be able to delete. */
 const internal = { mayUseReserve: true };
 const noop = (): void => undefined;
 
-/** Appends to large files that many contents share, because a file for each body would cost several
- *  flushes. A full extent is sealed: its length is stored, nothing is appended any more, and
- *  compaction may reclaim it. */
+/** Appends to extents, large files that many contents share, because a file for each body would
+ *  cost several flushes. A full extent is sealed: its length is stored, nothing is appended any
+ *  more, and compaction may reclaim it. */
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
   readonly #open = new Map<bigint, OpenExtent>();
-  /** Extents that have a record but no file yet; they must not be treated as abandoned. */
+  /** Extents that have a record but no file yet; `sealAbandoned` must skip them. */
   readonly #creating = new Set<bigint>();
   /** The extents that are appended to, at most one of each kind. */
   readonly #current: Partial<Record<ExtentKind, OpenExtent>> = {};
-  /** FIFO queue of reservations that do not fit into the current extent, so that a long body does
-   *  not starve. */
+  /** Reservations that do not fit into the current extent, in their order: otherwise short bodies
+   *  that still fit would overtake a long one forever. */
   #queue: Promise<void> = Promise.resolve();
   #queuedCount = 0;
   #isFull = false;
@@ -140,7 +141,7 @@ export class ExtentWriter {
   }
 
   /** Whether the last write failed because the disk was full. Freed space is then given back to the
-   *  disk at once, and compaction copies nothing. */
+   *  disk at once, and compaction copies only to the spare space. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -151,9 +152,8 @@ export class ExtentWriter {
     return this.#options.files.layout?.wholeBytesMax ?? 0;
   }
 
-  /** Reserves a contiguous region of up to `length` bytes, in an aligned extent only for bytes in
-   *  aligned buffers. It is shorter only if the length is so large that leaving the rest of the
-   *  current extent empty would waste space. */
+  /** Reserves a contiguous region of `length` bytes; `aligned` is only for bytes in aligned
+   *  buffers. The region is shorter if otherwise much of the current extent would remain empty. */
   async reserve(length: number, wanted: ExtentKind = "packed"): Promise<Region> {
     const kind = this.#options.files.blockBytes === undefined ? "packed" : wanted;
     const region = this.#queuedCount === 0 ? this.#allocate(length, kind) : undefined;
@@ -205,8 +205,8 @@ export class ExtentWriter {
     }
   }
 
-  /** Frees a region that no record refers to. Its space is reused if this is still the extent that
-   *  is appended to and the storage permits it (`writesOnce`). */
+  /** Frees a region that no record refers to, of a failed upload. Its space is reused if the extent
+   *  is still appended to and the storage can replace bytes (`writesOnce`). */
   freeRegion({ extent: id, offset, length }: Region): void {
     const extent = this.#extent(id);
     const isFree = this.#options.files.writesOnce !== true && this.#isCurrent(extent);
@@ -219,7 +219,7 @@ export class ExtentWriter {
     this.releaseHold(id);
   }
 
-  /** Frees the unused end of a region. */
+  /** Frees the end of a region that its body, of unknown length, did not use. */
   shorten(region: Region, length: number): Region {
     const extent = this.#extent(region.extent);
     const rest = { offset: region.offset + length, length: region.length - length };
@@ -237,9 +237,9 @@ export class ExtentWriter {
     return this.#open.has(extent) || this.#creating.has(extent);
   }
 
-  /** Starts a new extent early if the current one is long and less than half live, or shorter and
-   *  without live bytes, or if the disk is full: only sealed extents can be reclaimed. Returns
-   *  whether it did. */
+  /** Stops appending to an extent of which less than half is live, because only sealed extents can
+   *  be reclaimed. It must have 1/16 of the full length; 1/256 is enough if nothing in it is live
+   *  or the disk is full. Returns whether it did. */
   retireIfSparse(extent: bigint, liveBytes: bigint, isDiskFull: boolean): boolean {
     const current = this.#open.get(extent);
     if (current === undefined || !this.#isCurrent(current) || current.holds > 0) return false;
@@ -251,8 +251,8 @@ export class ExtentWriter {
     return isSparse;
   }
 
-  /** Seals full extents whose bodies all belong to requests that have ended; with `all`, also the
-   *  one that is appended to. */
+  /** Seals extents (stores their final length) to which nothing is appended and whose requests have
+   *  all ended; with `all`, also the current ones. */
   async seal({ all }: { all: boolean }): Promise<void> {
     if (all) {
       delete this.#current.packed;
@@ -302,8 +302,8 @@ export class ExtentWriter {
     return first;
   }
 
-  /** Starts a new extent. The record is written first: a file without a record would never be
-   *  removed. */
+  /** Starts a new extent. The record is written first: after a crash in between, a file without a
+   *  record would never be removed. */
   async #roll(kind: ExtentKind): Promise<void> {
     const { files, ids, extentBytes } = this.#options;
     const id = ids.next();
@@ -337,7 +337,7 @@ export class ExtentWriter {
 
   async #sealOne({ id, file, regions }: OpenExtent): Promise<void> {
     const { store, writer, files } = this.#options;
-    // The file of an extent in spare space is longer than its content, and is cut.
+    // The file of an extent in spare space has 4 MiB from the start, and is cut to its content.
     if (files.spare !== undefined) file.shorten?.(regions.tail);
     const sealed = extentCodec.encode({ writer, sealedBytes: regions.tail });
     await store.transact(async (tx) => tx.put(extentKey(id), sealed), internal);

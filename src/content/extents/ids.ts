@@ -1,12 +1,12 @@
 import { StoreUnavailable, type Store, type Transaction, type View } from "../../store/store.ts";
 import { identityCodec, identityKey } from "../tables.ts";
 
-/** Ids of content nodes and extents, unique across processes and time: a name that was used twice
+/** Ids of content nodes and extents, unique across processes and time: an id that was used twice
  *  could mix the bytes of two contents. Each process reserves blocks of 2^32 ids in the store
  *  (`content/open-content.ts`), so that an id costs neither a read nor a conflict. */
 
 const idsPerBlock = 2 ** 32;
-/** A new block is requested when half of the current one is used. */
+/** A new block is requested when half of the current one is used, so that it arrives in time. */
 const renewAfter = idsPerBlock / 2;
 /** Ids stay below 2^63, so that they fit a signed integer in every format. */
 const blocksMax = 2 ** 31;
@@ -17,7 +17,8 @@ export class IdAllocator {
   #used = 0;
   #nextBlock: number | undefined;
   #renewing = false;
-  /** Whether the store has lost commits; `assertNotRolledBack` then throws. */
+  /** Whether the store has lost commits, so that its ids may be given twice; `assertNotRolledBack`
+   *  then throws. */
   isRolledBack = false;
 
   private constructor(store: Store, block: number) {
@@ -39,7 +40,8 @@ export class IdAllocator {
     if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.isRolledBack = true;
   }
 
-  /** Throws `StoreUnavailable` if the store has lost commits. */
+  /** Throws `StoreUnavailable` if the store has lost commits. Called before content is opened or
+   *  changed. */
   assertNotRolledBack(): void {
     if (!this.isRolledBack) return;
     throw new StoreUnavailable(

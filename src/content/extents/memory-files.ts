@@ -4,11 +4,12 @@ import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-file
 
 const pageBytes = 64 * 1024;
 const extentBytesMax = 16 * 1024 * 1024;
-/** A memory budget is divided into at least this many extents, because only whole extents can be
- *  freed. */
+/** A memory budget (`bytesMax`) has space for at least this many extents, because only whole
+ *  extents can be freed. */
 const extentsPerBudget = 16;
 
-/** Extents of pages that are allocated on demand, with at most `bytesMax` in total. */
+/** Opens a storage without extents. Each extent consists of pages, allocated when they are written;
+ *  all together take at most `bytesMax`. */
 export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
   const extents = new Map<bigint, MemoryExtent>();
   const budget = { bytesLeft: bytesMax };
@@ -45,8 +46,8 @@ export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
 
 class MemoryExtent implements ExtentFile {
   readonly #budget: { bytesLeft: number };
-  /** Bytes by which this extent may exceed the budget, so that compaction works although it is used
-   *  up; otherwise 0. */
+  /** How far this extent may exceed the memory budget, so that compaction works when it is used up;
+   *  0 for all extents that compaction does not write. */
   readonly #bytesBeyond: number;
   #pages: (Uint8Array | undefined)[] = [];
   size = 0;

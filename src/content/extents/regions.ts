@@ -1,7 +1,7 @@
 import { ensure } from "../../protocol/result.ts";
 
-/** The space of one extent that is not sealed: which ranges are given to bodies and which are free.
- *  `extent-writer.ts` asks it for regions. */
+/** The space of one extent (a file that many contents share) while it is written: which ranges
+ *  belong to bodies and which are free. `extent-writer.ts` asks it for regions. */
 
 /** A range of bytes of an extent. */
 export interface ExtentRange {
@@ -9,30 +9,31 @@ export interface ExtentRange {
   readonly length: number;
 }
 
-/** Limit of the freed ranges that are kept for reuse; the ranges with the lowest offsets are kept.
- *  The space of other freed ranges is lost until compaction. */
+/** Limit of the freed ranges that are kept for reuse, those with the lowest offsets, so that a
+ *  search is short. The space of others is lost until compaction. */
 const holesMax = 64;
 
-/** The space of an extent as the writer sees it; encrypted extents divide it in their own way. */
+/** Allocates the space of one extent, in the offsets that records contain; encrypted extents have
+ *  their own implementation (`encrypted-files.ts`). */
 export interface Regions {
   /** End of the allocated space. */
   readonly tail: number;
-  /** Length of a region that would fit after the tail. */
+  /** Length of the longest region that fits after the tail. */
   readonly bytesAfterTail: number;
   allocate(length: number): ExtentRange | undefined;
   /** Frees an allocated range, or the end of one. */
   free(range: ExtentRange): void;
 }
 
-/** Allocates the space of an extent that is not yet sealed. Only ranges that no record refers to
- *  are freed (failed uploads, unused ends); they are reused before the tail grows. */
+/** Allocates the space of an unencrypted extent. Only ranges that no record refers to are freed
+ *  (failed uploads, unused ends); they are reused before the tail grows. */
 export class RegionAllocator implements Regions {
   readonly #capacity: number;
   readonly #blockBytes: number;
   #tail = 0;
   #holes: ExtentRange[] = [];
 
-  /** All ranges begin at a block, and capacity is a number of blocks. */
+  /** With `blockBytes`, for aligned extents, all ranges begin at a multiple of it. */
   constructor(capacity: number, blockBytes = 1) {
     this.#capacity = capacity - (capacity % blockBytes);
     this.#blockBytes = blockBytes;
@@ -43,7 +44,7 @@ export class RegionAllocator implements Regions {
     return this.#tail;
   }
 
-  /** Free bytes after the tail, without the freed ranges before it. */
+  /** Free bytes after the tail; freed ranges before it do not count. */
   get bytesAfterTail(): number {
     return this.#capacity - this.#tail;
   }
@@ -89,7 +90,7 @@ export class RegionAllocator implements Regions {
     this.#holes = merged.slice(0, holesMax);
   }
 
-  /** The end of the block in which a number of bytes ends. */
+  /** Rounds up to whole blocks. */
   #blockEnd(bytes: number): number {
     return Math.ceil(bytes / this.#blockBytes) * this.#blockBytes;
   }

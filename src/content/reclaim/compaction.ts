@@ -32,13 +32,14 @@ import type { IdAllocator } from "../extents/ids.ts";
 
 /** Compaction: copies the live bytes of a sparse extent elsewhere, so that the extent can be
  *  deleted. `space-reclaimer.ts` selects the extents. The owner index names the records and content
- *  nodes whose slices must be changed; each is changed in a transaction that finds it as it was
- *  copied, or not at all. */
+ *  nodes whose slices (references to ranges of extents) must be changed. Each is changed in a
+ *  transaction of its own, which skips slices that a client has replaced meanwhile. */
 
-/** Owners (records and leaves) whose slices one round moves. */
+/** Limit of the records and content nodes whose slices one round of an extent moves, so that other
+ *  extents get their turn. */
 const ownersPerRoundMax = 128;
 
-/** A table whose records refer to content. */
+/** A table whose records refer to content, in their field `content`. */
 export type ContentTable = Pick<Table<never, never>, "tag"> & {
   readonly codec: { encode(record: never): Uint8Array; decode(bytes: Uint8Array): unknown };
   readonly content?: string | undefined;
@@ -52,24 +53,25 @@ export interface CompactionParts {
   readonly contentTables: readonly ContentTable[];
 }
 
-/** A record or a leaf of a content tree that refers to bytes of an extent. */
+/** What refers to bytes of an extent: a record, or a leaf (lowest node) of a content tree. */
 type Owner = { readonly node: bigint } | { readonly record: Key };
 
-/** Copies live slices of an extent to the current extent, and updates the records and leaves that
- *  refer to them. Returns whether any were moved. */
+/** Copies live slices of a sparse extent to the extent that is written now, and updates the records
+ *  and content nodes that refer to them. Returns whether any were moved. */
 export async function compactExtent(parts: CompactionParts, extent: bigint): Promise<boolean> {
   const { store } = parts;
   const found = await store.snapshot((view) => findOwners(parts, view, extent));
   return moveSlices(parts, extent, found);
 }
 
-/** The nodes and records that refer to bytes of an extent, with their slices in it. */
+/** Records and content nodes that refer to bytes of an extent, and all their slices in it. */
 interface OwnersFound {
   readonly owners: readonly Owner[];
   readonly slices: readonly Slice[];
 }
 
-/** Copies the slices and updates their owners. Returns whether any were moved. */
+/** Copies slices to `target`, or to the current extent, and updates their owners. Returns whether
+ *  any were moved. */
 async function moveSlices(
   parts: CompactionParts,
   extent: bigint,
@@ -80,14 +82,15 @@ async function moveSlices(
   if (found.slices.length === 0) return false;
   const copied = await copyRanges(parts, extent, found.slices, target);
   try {
-    // All moves run at the same time, so that they share a flush. One after the other they were
-    // slower than busy clients created garbage.
+    // All moves run at the same time, so that they share a flush. One after the other, they freed
+    // less than busy clients made free.
     const moves = found.owners.map((owner) =>
       store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied }), {
         mayUseReserve: true,
       }),
     );
-    // Waits for all moves, even if one fails: the copied bytes are released after this.
+    // Waits for all moves, even if one fails: the copies must be kept until none can refer to them
+    // any more.
     const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");
     if (failed !== undefined) await Promise.all(moves);
   } finally {
@@ -110,7 +113,8 @@ async function findOwners(
   return { owners, slices };
 }
 
-/** The owners of an extent, each with its slices in the extent; undefined if they are unknown. */
+/** The owners of an extent, each with its slices in the extent; undefined if the owner has none
+ *  that this release can read. */
 async function* listOwners(
   parts: CompactionParts,
   view: View,
@@ -132,7 +136,7 @@ function isInExtent({ source }: Slice, extent: bigint): boolean {
   return "extent" in source && source.extent === extent;
 }
 
-/** The slices of an owner with their key, and a function that encodes the owner with other
+/** The slices of a record or content node, its key, and a function that encodes it with other
  *  slices. */
 interface OwnedSlices {
   readonly slices: readonly Slice[];
@@ -154,8 +158,8 @@ async function slicesOfOwner(
   return { key, slices: node.slices, encode: (slices) => encodeNode({ kind: "leaf", slices }) };
 }
 
-/** The slices in a record. Encoding it with other slices changes nothing but the location of its
- *  bytes. */
+/** The slices in a record; undefined if it has none. `encode` changes nothing but the location of
+ *  its bytes. */
 function slicesOfRecord(
   parts: CompactionParts,
   key: Key,
@@ -184,8 +188,8 @@ async function moveOwner(
   { owner, extent, copied }: { owner: Owner; extent: bigint; copied: CopyResult },
 ): Promise<void> {
   const indexKey = indexKeyOf(owner);
-  // The leaf was replaced since it was read. Readers may still use it, but it has no entry in the
-  // owner index.
+  // The leaf was replaced since it was read: it is garbage now, and moving its bytes would only
+  // cost space.
   if ((await tx.get(indexKey(extent))) === undefined) return;
   const owned = await slicesOfOwner(parts, tx, owner);
   if (owned === undefined) return;
@@ -232,12 +236,12 @@ interface ShrinkParts extends CompactionParts {
   readonly files: ExtentFiles;
 }
 
-/** Dead bytes at the end of an extent that are worth a transaction. */
+/** Fewer dead bytes at the end of an extent are not worth a transaction. */
 const cutBytesMin = 64 * 1024;
-/** Most owners whose slices one step moves, because they are updated in one transaction. */
+/** Limit of the records and content nodes whose slices one step moves, which bounds its memory. */
 const ownersPerStepMax = 1024;
 
-/** The end of the live bytes of an extent; undefined if not all references to it are known. */
+/** Where the live bytes of an extent end; undefined if not all references to it are known. */
 async function liveEnd(
   parts: ShrinkParts,
   view: View,
@@ -252,7 +256,8 @@ async function liveEnd(
       bytes += slice.length;
     }
   }
-  // Cutting off live bytes would destroy them: an index that disagrees is not relied on.
+  // Cutting off live bytes would destroy them, so nothing is cut if the index and the counter
+  // disagree.
   return BigInt(bytes) === decodeCounter(await view.get(liveKey(extent))) ? end : undefined;
 }
 
@@ -261,8 +266,8 @@ function endInExtent({ files }: ShrinkParts, { source, length }: Slice): number 
 }
 
 /** Cuts off the dead bytes at the end of a sealed extent once no reader can see them. Returns
- *  whether there are any. A reference that is added after the end was determined is a copy of one
- *  that existed then, so that it ends before it as well. */
+ *  whether there are any. A reference that is added later can only be a copy of one that existed,
+ *  so it ends before that point as well. */
 export async function cutDeadEnd(
   parts: ShrinkParts,
   { extent, record }: ExtentState,
@@ -286,8 +291,8 @@ export async function cutDeadEnd(
   return store.transact(cut, { mayUseReserve: true });
 }
 
-/** Moves the last live bytes of an extent to spare space, after which its end can be cut off.
- *  Returns whether any were moved. */
+/** Moves the last live bytes of an extent to spare space (allocated before the disk was full),
+ *  after which its end can be cut off. Returns whether any were moved. */
 export async function moveLiveEnd(
   parts: ShrinkParts,
   extent: bigint,
@@ -310,7 +315,8 @@ interface ExtentEnd {
   readonly spare: SpareSpace;
 }
 
-/** The owners of the bytes from `from` on, which fit into the spare space. */
+/** What refers to the last live bytes of an extent, from `from` on: as many as fit into the spare
+ *  space. */
 async function ownersAtEnd(
   parts: ShrinkParts,
   view: View,

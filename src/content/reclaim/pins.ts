@@ -44,14 +44,15 @@ export function sharedHorizons(processes: Processes): HorizonRegistry {
 }
 
 /** Content cannot be opened in a view that is older than this. Views usually exist for
- *  milliseconds. */
+ *  milliseconds, so 5 s delay garbage collection little and reject no request in practice. */
 const viewAgeMax: Ticks = 5n * ticksPerSecond;
-/** How many times per `viewAgeMax` the newest sequence is noted. */
+/** How many times per `viewAgeMax` the newest sequence is recorded, to know later which state was
+ *  the newest at that time. */
 const readingsMax = 16n;
 
 /** The pinned states of this process. The horizon never passes the oldest pin and lags the newest
  *  state by `viewAgeMax`, so that an open view can still pin its state. A pin below the horizon is
- *  rejected, so the horizon is correct whatever the clock does. */
+ *  rejected, so a clock that jumps can fail a request, but never lose bytes in use. */
 export class PinTracker {
   readonly #clock: Clock;
   readonly #viewAgeMax: Ticks;
@@ -78,7 +79,8 @@ export class PinTracker {
     };
   }
 
-  /** The read horizon, given that the newest state is `sequence`. */
+  /** Returns the read horizon, below which this process will read no state; `sequence` is the
+   *  newest one. */
   horizon(sequence: number): number {
     const now = this.#clock.monotonic();
     const last = this.#readings.at(-1);

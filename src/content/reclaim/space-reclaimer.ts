@@ -35,9 +35,9 @@ import type { ContentOptions } from "../open-content.ts";
  *  removes files without a record. `ContentStore.reclaim` runs a bounded round of it in the
  *  background; of several processes on one store only the leader does so. */
 
-/** Limit of the garbage entries that one round reads. */
+/** Limit of the garbage entries (lists of replaced nodes and extents) that one round reads. */
 const entriesPerRoundMax = 4096;
-/** Content nodes that one transaction deletes, however large the tree is. */
+/** Limit of the content nodes that one transaction deletes, because a tree may have thousands. */
 const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
 const freeing = { mayUseReserve: true };
@@ -46,9 +46,9 @@ interface GarbageParts extends Pick<ContentOptions, "store" | "files"> {
   readonly fileCache: ExtentFileCache;
 }
 
-/** Deletes garbage that no view can reach any more. An entry was committed at or before the
- *  state in which it is first seen, so it may be deleted once every read horizon has reached
- *  that state. */
+/** Deletes garbage (replaced nodes, trees and extents) that no view can reach any more. An entry
+ *  was committed at or before the state in which it is first seen, so it may be deleted once every
+ *  process reads only later states: once every read horizon has reached that state. */
 class GarbageCollector {
   readonly #parts: GarbageParts;
   /** Sequence of the state in which an entry was first seen, by its key in hexadecimal. */
@@ -66,7 +66,7 @@ class GarbageCollector {
     const unreachable = entries.filter(
       ({ name }) => (this.#firstSeen.get(name) ?? Infinity) <= lowest,
     );
-    // Files are removed first: after a crash in between they are removed once more.
+    // Files are removed before their entries: after a crash in between they are removed once more.
     for (const { garbage } of unreachable) await this.#removeBytes(garbage);
     let remaining = unreachable.map(({ key }) => key);
     for (let count = 0; count < transactionsPerRoundMax && remaining.length > 0; count += 1) {
@@ -84,7 +84,7 @@ class GarbageCollector {
     }
     for (const { extent, bytes } of cuts) {
       await files.truncate?.(extent, bytes);
-      // The spare space is filled again before a body can get the freed space.
+      // The spare space for compaction is allocated again before a body can get the freed space.
       files.spare?.fill();
     }
   }
@@ -106,15 +106,15 @@ class GarbageCollector {
   }
 }
 
-/** A stored garbage entry. */
+/** A stored garbage entry; `name` is its key in hexadecimal. */
 interface GarbageEntry {
   readonly key: Key;
   readonly name: string;
   readonly garbage: GarbageRecord;
 }
 
-/** Frees the content of garbage entries, at most `nodesPerTransactionMax` content nodes, and
- *  returns the keys of the remaining entries. */
+/** Deletes the nodes of garbage entries, at most `nodesPerTransactionMax`. Returns the keys of the
+ *  entries that remain for the next transaction. */
 async function freeEntries(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
   let budget = nodesPerTransactionMax;
   for (const [index, key] of keys.entries()) {
@@ -187,7 +187,7 @@ class OrphanSweep {
     this.#parts = parts;
   }
 
-  /** Checks one page of stored extents. Returns whether there are more. */
+  /** Checks one page of the extents in the storage. Returns whether there are more. */
   async round(): Promise<boolean> {
     const { store, files, clock, log } = this.#parts;
     const now = clock.monotonic();
@@ -216,16 +216,17 @@ async function withoutRecord(view: View, extents: readonly bigint[]): Promise<re
   return [...unknown];
 }
 
-/** Extents examined per round; the next round continues after them. */
+/** Limit of the extents examined per round; the next round continues after them. */
 const extentsPerRoundMax = 256;
-/** Every run of a process leaves at least one extent, even if it is small. If there are more small
- *  ones than this, they are compacted. */
+/** Small extents are compacted if there are more than this: each start of a process adds at least
+ *  one, and each costs a file. */
 const smallExtentsMax = 16;
-/** Limit of the sparse extents that are observed at a time. Further ones are compacted at once: if
- *  they replaced observed ones, no observation would end in a store with many sparse extents. */
+/** Limit of the sparse extents that are observed at a time (`#isSettled`). Others are compacted at
+ *  once: if they replaced observed ones, no observation of many would ever end. */
 const observationsMax = 1024;
 
-/** Live bytes of a sparse extent when its observation began; `settled` at its end. */
+/** Live bytes of a sparse extent when its observation (`#isSettled`) began; `settled` when it may
+ *  be compacted. */
 type Observation = { readonly liveBytes: bigint; readonly at: Ticks } | "settled";
 
 interface ReclaimerParts
@@ -237,7 +238,7 @@ interface ReclaimerParts
   readonly extentBytes: number;
 }
 
-/** A page of extent records as they were before abandoned extents were sealed. */
+/** A page of extents, read before those of ended processes among them were sealed. */
 interface SealedPage {
   readonly states: readonly ExtentState[];
   readonly isAnySealed: boolean;
@@ -259,7 +260,7 @@ export class SpaceReclaimer {
     this.#orphans = new OrphanSweep(parts);
   }
 
-  /** Publishes the read horizon of this process. */
+  /** Publishes the read horizon of this process, so that the leader may delete older garbage. */
   async publish(): Promise<void> {
     const { store, horizons, pinTracker, ids } = this.#parts;
     const sequence = await store.snapshot(async (view) => {
@@ -363,7 +364,8 @@ export class SpaceReclaimer {
     return this.#parts.files.truncate !== undefined && cutDeadEnd(this.#parts, state);
   }
 
-  /** Moves the last live bytes of the first extent that is not dense to spare space. */
+  /** Moves the last live bytes of the extent with the fewest to spare space, so that the next round
+   *  can cut it. */
   async #moveEnd(ordered: readonly ExtentState[]): Promise<boolean> {
     const { spare } = this.#parts.files;
     if (spare === undefined) return false;
@@ -376,8 +378,8 @@ export class SpaceReclaimer {
     return sealedBytes !== undefined && sealedBytes < this.#parts.extentBytes / 64;
   }
 
-  /** Compacts one extent. Logs a failure, because an unreadable extent must not block the
-   *  compaction of other extents. */
+  /** Compacts one extent. Logs a failure instead of throwing it, because one unreadable extent must
+   *  not block the others. */
   async #compact(extent: bigint): Promise<boolean> {
     if (this.#notCompactable.has(extent)) return false;
     try {

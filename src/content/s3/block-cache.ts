@@ -1,7 +1,7 @@
 /** Cache of the blocks of S3 objects that were read last, for `part-reader.ts`, because each
  *  request to the service takes milliseconds. Objects are immutable, so entries are never stale.
- *  Exactly least recently used, unlike `process/memo.ts`, which may evict entries once half of the
- *  bound is in use: content that fits into the configured cache is requested only once. */
+ *  Evicts exactly the least recently used, unlike `process/memo.ts`, which may evict once half of
+ *  the bound is in use: content that fits into the configured cache is requested only once. */
 export class BlockCache {
   readonly #bytesMax: number;
   /** Ordered by last use. Also contains blocks that are still being read, so that concurrent
@@ -25,7 +25,8 @@ export class BlockCache {
     return cached.block;
   }
 
-  /** Caches a block of `length` bytes that is being read; a failure removes it. */
+  /** Caches a block of `length` bytes that is being read; a failed read is removed, so that the
+   *  next one tries again. */
   put(name: string, length: number, block: Promise<Uint8Array>): void {
     const cached = { block, length };
     this.#remove(name);

@@ -14,28 +14,28 @@ import {
 } from "./signature.ts";
 
 /** A small client of S3 for `content/s3/`: signs and sends requests, retries temporary failures.
- *  The official library would be a large dependency for these three methods. */
+ *  The official library would be a large dependency for GET, PUT and DELETE. */
 
 interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;
-  /** Called when the credentials were rejected, for example after a session expired. */
+  /** Fetches other credentials when these were rejected, for example after a session expired. */
   readonly renewCredentials?: (() => Promise<Credentials>) | undefined;
   readonly clock: Clock;
   /** Sends requests in a simulated network. Undefined: the network of this machine. */
   readonly transport?: Transport | undefined;
 }
 
-/** A request as it is sent, with the signature. */
+/** A signed request, as a `Transport` sends it. */
 interface SentRequest {
   readonly method: BucketRequest["method"];
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
-  /** How long the service may be silent, in milliseconds. */
+  /** How long the service may be silent, in milliseconds, before the try fails. */
   readonly timeout: number;
 }
 
-/** Sends requests over connections; rejects without a complete response. */
+/** Sends requests: over HTTP, or in a simulated network. Rejects without a complete response. */
 export interface Transport {
   send(request: SentRequest): Promise<BucketResponse>;
   close(): void;
@@ -58,9 +58,10 @@ interface BucketResponse {
 const connectionsMax = 64;
 const idleMillisecondsMax = 10_000;
 const pingMilliseconds = 3_000;
-/** Tries per request, with pauses from `pauseMillisecondsFirst` to `pauseMillisecondsMax`. */
+/** Limit of the tries per request, with pauses from `pauseMillisecondsFirst` to
+ *  `pauseMillisecondsMax`: S3 asks clients to slow down with status 503. */
 const triesMax = 10;
-/** Time limit of a request, including all its tries. */
+/** No further try begins after this time: a client waits for the content, and gets 503 instead. */
 const sendTicksMax: Ticks = 20n * ticksPerSecond;
 const pauseMillisecondsFirst = 50;
 const pauseMillisecondsMax = 1_000;
@@ -87,7 +88,8 @@ export class Bucket {
     this.#transport = options.transport ?? httpTransport(protocol === "https:");
   }
 
-  /** `spans`: the traced requests for which it is sent. */
+  /** Sends a request until its status is one of `expected`. `spans` are those of the traced
+   *  requests for which it is sent. */
   async send(
     request: BucketRequest,
     expected: readonly number[],
@@ -134,7 +136,7 @@ export class Bucket {
     throw new StoreUnavailable(`${operation}: ${reason}`, { cause: problem });
   }
 
-  /** Rejects if the service is unreachable; one try with a short timeout. */
+  /** Rejects if the service is unreachable; one try with a short timeout, for the health check. */
   async ping(): Promise<void> {
     const { bucket, prefix } = this.#options;
     const query = { "list-type": "2", "max-keys": "1", prefix };
@@ -208,7 +210,7 @@ async function collect(response: IncomingMessage): Promise<BucketResponse> {
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
 }
 
-/** Formats a time as `20130524T000000Z`. */
+/** Formats a time as `20130524T000000Z`, as a signature requires. */
 export function amzDateOf(ticks: Ticks): string {
   const [day = "", time = ""] = formatIso(ticks).split(/[T.]/);
   return `${day.replaceAll("-", "")}T${time.replaceAll(":", "")}Z`;

@@ -8,21 +8,25 @@ import { recordCodec } from "../encoding/table.ts";
  *  never reused. */
 const tagNode = 0x10;
 const tagCount = 0x11;
-/** Tag of the records of extents, and of the counters of extents. */
+/** Tag (first byte of the keys) of two entries per extent: its record, and the counter of its live
+ *  bytes. */
 export const extentsTag = 0x12;
 const tagOwner = 0x13;
 const tagGarbage = 0x14;
-/** Tag of ids and marks of the store, which never return to an earlier value. */
+/** Tag of the entries that identify this store, and of the next free id. A restore leaves them out,
+ *  because no id may be used twice. */
 export const identityTag = 0x15;
 
 const partRecord = 0;
 const partLive = 1;
 const ownerIsRecord = 0;
 const ownerIsNode = 1;
-/** Length of a truncated SHA-256, long enough to exclude collisions of record keys. */
+/** Length of the digests of record keys in the owner index: a truncated SHA-256, long enough to
+ *  exclude collisions. */
 const ownerDigestBytes = 16;
 
-/** An extent. Without `sealedBytes`, the process `writer` still appends to it. */
+/** The record of an extent: the process that writes it, and its final length; without `sealedBytes`
+ *  the process still appends to it. */
 export interface ExtentRecord {
   readonly writer: string;
   readonly sealedBytes?: number;
@@ -30,19 +34,20 @@ export interface ExtentRecord {
 
 export const extentCodec = recordCodec<ExtentRecord>({ version: 1 });
 
-/** Garbage: deleted once no view can reach it. */
+/** A garbage entry: what has become unreachable in the newest state, and is deleted once no older
+ *  state that refers to it is read any more. */
 export interface GarbageRecord {
-  /** Nodes that were replaced; their children belong to the successors, so only the nodes are
-   *  deleted. */
+  /** Content nodes that an edit has replaced; their children belong to the new nodes, so only the
+   *  nodes themselves are deleted. */
   readonly nodes: readonly bigint[];
-  /** Nodes whose last reference was removed: deleted with their subtrees, as far as these have no
-   *  other references. */
+  /** Content nodes whose last reference was removed: deleted with all below them that has no other
+   *  reference. */
   readonly trees: readonly bigint[];
   /** Extents whose files are to be removed. */
   readonly extents: readonly bigint[];
-  /** Extents of which only the first `bytes` are kept. */
+  /** Extents to be cut to their first `bytes`, on a full disk. */
   readonly cuts?: readonly { readonly extent: bigint; readonly bytes: number }[];
-  /** Whether the restore of a saved state has made these nodes unreachable. */
+  /** Whether the restore of a saved state wrote the entry: the next restore then keeps it. */
   readonly isFromRestore?: boolean;
 }
 
@@ -53,7 +58,8 @@ export function nodeKey(id: bigint): Key {
   return encodeTaggedKey(tagNode, [id]);
 }
 
-/** Key of a reference count. Only shared nodes have one; absent means 1. */
+/** Key of the reference count of a content node. Only nodes that several records or parents share
+ *  have one; absent means 1. */
 export function countKey(node: bigint): Key {
   return encodeTaggedKey(tagCount, [node]);
 }
@@ -64,12 +70,13 @@ export function extentKey(extent: bigint): Key {
   return encodeTaggedKey(extentsTag, [extent, partRecord]);
 }
 
-/** Key of a counter: live bytes of the extent, counted once per reference by records and leaves. */
+/** Key of the counter of an extent's live bytes: those that records and leaves refer to, counted
+ *  once per reference. */
 export function liveKey(extent: bigint): Key {
   return encodeTaggedKey(extentsTag, [extent, partLive]);
 }
 
-/** The range of the records and counters of all extents after one. */
+/** The range of the records and counters of all extents with a greater id. */
 export function extentsAfter(extent: bigint): KeyBounds {
   const { end } = prefixBounds(encodeTaggedKey(extentsTag, []));
   return { start: encodeTaggedKey(extentsTag, [extent, partLive + 1]), end };
@@ -80,34 +87,38 @@ export function parseExtentKey(key: Key): { extent: bigint; isRecord: boolean } 
   return { extent: extent as bigint, isRecord: part === partRecord };
 }
 
-/** Index entry of a record that refers to an extent. It contains a digest of the record's key,
- *  which may have the maximum length, and the key itself as value. */
+/** Key of the entry of the owner index that names a record with bytes in an extent, for compaction.
+ *  It contains a digest, because the key of the record, which is the value, may have the maximum
+ *  length. */
 export function recordOwnerKey(extent: bigint, digest: Uint8Array): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsRecord, digest]);
 }
 
-/** Digest of the key of a record, for `recordOwnerKey`. */
+/** Shortens the key of a record for `recordOwnerKey`. */
 export function ownerDigest(owner: Key): Uint8Array {
   return createHash("sha256").update(owner).digest().subarray(0, ownerDigestBytes);
 }
 
-/** Index entry of a leaf that refers to an extent. */
+/** Key of the entry of the owner index that names a leaf (lowest content node) with bytes in an
+ *  extent. */
 export function nodeOwnerKey(extent: bigint, node: bigint): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsNode, node]);
 }
 
-/** The range of the index entries of an extent: its records and leaves. */
+/** The range of the owner index that names all records and leaves with bytes in an extent. */
 export function ownersOf(extent: bigint): KeyBounds {
   return prefixBounds(encodeTaggedKey(tagOwner, [extent]));
 }
 
-/** The owning node; `undefined` if the value is the key of the owning record. */
+/** The leaf that a key of the owner index names; `undefined` if it names a record, whose key is the
+ *  value. */
 export function parseOwnerKey(key: Key): bigint | undefined {
   const [, kind, id] = decodeKey(key, 1);
   return kind === ownerIsNode ? (id as bigint) : undefined;
 }
 
-/** Key of a garbage entry; the entries are ordered approximately by creation. */
+/** Key of a garbage entry. `sequence` orders the entries approximately by creation, so that old
+ *  ones are deleted first. */
 export function garbageKey(sequence: number, id: bigint): Key {
   return encodeTaggedKey(tagGarbage, [sequence, id]);
 }
@@ -120,7 +131,7 @@ export function identityKey(): Key {
   return encodeTaggedKey(identityTag, []);
 }
 
-/** Ranges of whole tables, for audits and copies. */
+/** The ranges of whole tables, for the audit, which compares each with the others. */
 export const wholeTables = {
   nodes: prefixBounds(Uint8Array.of(tagNode)),
   counts: prefixBounds(Uint8Array.of(tagCount)),
@@ -128,7 +139,7 @@ export const wholeTables = {
   owners: prefixBounds(Uint8Array.of(tagOwner)),
 } as const;
 
-/** All tags of content tables. */
+/** All tags (first bytes of keys) of content tables. */
 export const contentTags: readonly number[] = [
   tagNode,
   tagCount,
@@ -138,7 +149,8 @@ export const contentTags: readonly number[] = [
   identityTag,
 ];
 
-/** The id in the key of a node or count, or the extent in the key of an owner. */
+/** The first part of a key: the id of a node, also in the key of its count, or the extent in a key
+ *  of the owner index. */
 export function leadingId(key: Key): bigint {
   return decodeKey(key, 1)[0] as bigint;
 }
@@ -159,7 +171,8 @@ export function storeIdKey(): Key {
 
 export const storeIdCodec = recordCodec<{ readonly id: string }>({ version: 1 });
 
-/** Key of a marker that exists while another store is copied here. */
+/** Key of a marker that exists while another store is copied into this one: a server must not open
+ *  an incomplete copy. */
 export function copyMarkKey(): Key {
   return encodeTaggedKey(identityTag, ["copy"]);
 }

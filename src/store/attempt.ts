@@ -19,11 +19,11 @@ import { scanLayers, readLayers, type CoveredRange, type ScanLayers } from "./la
  *  it has read with later states. `Transactions` (`transactional-store.ts`) runs the first attempt,
  *  `Committer` repeats those that conflict. */
 
-/** An uncommitted change of the batch, and the attempts that made it: one for a put or delete, all
- *  that added for a counter. */
+/** An uncommitted change of a commit batch (transactions committed by one write), and the attempts
+ *  that made it: one for a put or delete, all that added for a counter. */
 export type BatchChange = KeyChange & { readonly writers: Attempt[] };
 
-/** First byte of the keys that the engine itself uses; transactions must not read or write them. */
+/** First byte of the keys that the engine itself uses, which transactions must not write. */
 const reservedFirstByte = 0;
 
 interface KeyRead {
@@ -33,21 +33,22 @@ interface KeyRead {
   readonly value: Value | undefined;
 }
 
-/** A range of the read set, with the entries that were found. */
+/** A range that an attempt read, with the entries it found: both must be unchanged at the
+ *  commit. */
 interface RangeRead extends CoveredRange {
   readonly entries: readonly VersionedEntry[];
 }
 
 /** One execution of a transaction's work. It reads a state of the engine, overlaid with the
- *  uncommitted changes of earlier transactions of its batch (`shared`) and with its own changes. It
- *  records its read set: the keys and ranges it read from the engine, and the attempts whose
- *  changes it read. */
+ *  uncommitted changes (`shared`) of earlier transactions that are committed together with it, and
+ *  with its own. It records its read set: the keys and ranges it read from the engine, and the
+ *  attempts whose changes it read. */
 export class Attempt implements Transaction {
   readonly now: Ticks;
   readonly sequence: number;
   readonly changes = new WriteSet<Change>();
-  /** Attempts whose uncommitted changes this one has read. If one of them conflicts, so does this
-   *  one. */
+  /** Attempts of the same commit batch whose uncommitted changes this one has read. If one of them
+   *  conflicts, so does this one. */
   #dependencies: Set<Attempt> | undefined;
   readonly #reader: StateReader;
   readonly #shared: BatchChanges | undefined;
@@ -119,8 +120,8 @@ export class Attempt implements Transaction {
     const number = this.#appends;
     if (number === appendsMax) throw new RangeError(`more than ${appendsMax} appends`);
     this.#appends += 1;
-    // The key of the entry is known only at the commit. This text replaces it; it is in no range
-    // that is read, because no key has ff after complete parts.
+    // The key contains the sequence of the commit, so it is not known yet. This text replaces it;
+    // it is in no range that is read, because no key has the byte ff there.
     const text = `${textOfKey(log)}\u00ff${number}`;
     this.#checkWrite(log);
     this.changes.set({ kind: "append", key: log, text, value, number });
@@ -147,7 +148,7 @@ export class Attempt implements Transaction {
     this.#ended = true;
   }
 
-  /** Whether the read set intersects changes that this attempt did not see. */
+  /** Whether this attempt has read a key or range that `changes`, which it did not see, contain. */
   conflictsWith(changes: WriteSet<Change>): boolean {
     if (changes.isEmpty) return false;
     for (const text of this.#keyReads.keys()) if (changes.get(text) !== undefined) return true;
@@ -156,8 +157,8 @@ export class Attempt implements Transaction {
     );
   }
 
-  /** Whether `current` has another revision for a key of the read set, or other entries in a
-   *  range. */
+  /** Whether a key that this attempt read has another revision (number of its last write) in
+   *  `current`, or a range other entries: then the attempt conflicts. */
   isStaleAgainst(current: EngineReader): boolean {
     for (const [text, { key, revision }] of this.#keyReads) {
       if ((current.get(key, text)?.revision ?? 0) !== revision) return true;
@@ -165,7 +166,7 @@ export class Attempt implements Transaction {
     return this.#rangeReads.some((read) => !isUnchanged(current, read));
   }
 
-  /** Whether this attempt has read changes of one of these. */
+  /** Whether this attempt has read uncommitted changes of one of `attempts`, which conflict. */
   dependsOnAny(attempts: ReadonlySet<Attempt>): boolean {
     if (attempts.size === 0) return false;
     for (const each of this.dependencies) if (attempts.has(each)) return true;
@@ -276,7 +277,7 @@ function overlaid(value: Value | undefined, change: Change | undefined): Value |
   return change === undefined ? value : changedValue(value, change);
 }
 
-/** Whether a range still has the entries that were read, ascending or descending. */
+/** Whether a range still has the entries that were read, in ascending or descending order. */
 function isUnchanged(current: EngineReader, read: RangeRead): boolean {
   const { start, end, entries } = read;
   const found = current.scan({ start, end, reverse: false }, entries.length + 1);

@@ -2,20 +2,22 @@ import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import type { KeyText } from "../encoding/keys.ts";
 
-/** A cache around one state of a store, for the transactions of a commit batch (`committer.ts`):
+/** A cache around one state of a store, for the transactions that `committer.ts` runs together:
  *  they often read the same keys, and a state never changes. Saves 9 % of the CPU time of putting,
  *  getting and deleting a message. */
 
-/** A range of which all entries are cached, from `start` (included) to `end` (excluded). */
+/** A range of keys of which all entries are cached, from `start` (included) to `end` (excluded). It
+ *  grows at its end. */
 interface CachedRange {
   readonly start: KeyText;
   end: KeyText;
   readonly entries: VersionedEntry[];
 }
 
+/** Limit of the cached ranges, which are searched one by one; further ranges are not cached. */
 const rangesMax = 64;
-/** Most entries that are read ahead. The next scan often continues where a cached range ends, so a
- *  scan that extends a range reads as many entries as the range already has, up to this number. */
+/** Limit of the entries that are read ahead. The next scan often continues where a cached range
+ *  ends, so a scan that extends a range reads as many entries as the range already has. */
 const readAheadMax = 256;
 
 /** Returns a reader that reads each key and range of `state` only once. */
@@ -80,7 +82,7 @@ function readAndExtend(
   });
 }
 
-/** Index of the first entry whose key is not before `text`. */
+/** Index of the first entry whose key is `text` or after it. */
 function lowerBound(entries: readonly VersionedEntry[], text: KeyText): number {
   let low = 0;
   let high = entries.length;

@@ -15,16 +15,17 @@ import {
   type Transaction,
 } from "./store.ts";
 
-/** The commit queue: collects transactions into batches, retries those that conflict inside their
- *  batch, and reports the result of each. Both kinds of stores use it (`transactional-store.ts`,
- *  `postgres/postgres-store.ts`); they differ only in how a batch is validated and written
- *  (`BatchCommits`). */
+/** The commit queue: collects transactions into batches, each of which one flush makes durable,
+ *  retries those that conflict inside their batch, and reports the result of each. Both kinds of
+ *  stores use it (`transactional-store.ts`, `postgres/postgres-store.ts`); they differ only in how
+ *  a batch is validated and written (`BatchCommits`). */
 
-/** Limits of the time for which a batch is collected: half of the average duration of a commit, and
- *  10 ms. */
+/** A batch is collected for at most half of the average duration of a commit, and at most 10 ms:
+ *  longer, the wait would cost more than the shared flush saves. */
 const waitShare = 0.5;
 const waitTicksMax = 10 * Number(ticksPerMillisecond);
-/** Weight of the latest commit in the average is 1/8: a single delayed one has little effect. */
+/** The latest commit has a weight of 1/8 in the average duration: a single delayed one has little
+ *  effect. */
 const averagedCommits = 8;
 
 /** Decides how long further transactions are collected for a batch. Clients whose requests were
@@ -40,7 +41,7 @@ export class BatchDelay {
   }
 
   /** Resolves at the end of the first event-loop iteration in which the queue has not grown, when
-   *  it has reached `countMax`, or when it is too late for more. */
+   *  it has `countMax` transactions, or when the time for collecting is over. */
   async whileGrowing(queue: { readonly length: number }, countMax: number): Promise<void> {
     const wait = Math.min(Math.round(this.#averageTicks * waitShare), waitTicksMax);
     const end = this.#clock.monotonic() + BigInt(wait);
@@ -65,8 +66,8 @@ export class BatchDelay {
 /** The value that the work of a transaction returned, or the error that it threw. */
 export type WorkResult = { readonly value: unknown } | { readonly error: unknown };
 
-/** A transaction in the commit queue. Its work has run once, unless it runs only inside the batch
- *  (`runInBatch`). */
+/** A transaction in the commit queue. Its work has run once before it is queued, except with
+ *  `runInBatch`: then only inside the batch. */
 export interface QueuedTransaction {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
@@ -78,18 +79,21 @@ export interface QueuedTransaction {
   attempt: Attempt;
   result: WorkResult;
   attemptsUsed: number;
-  /** Conflicts with commits of other processes, found under the write lock. */
+  /** How often it conflicted with commits of other processes; after 4, this process claims priority
+   *  (`engine-commits.ts`). */
   externalConflicts: number;
-  /** Whether the read set of the attempt is known to be invalid. */
+  /** Whether something that the attempt has read is known to have changed, so that it must be
+   *  retried. */
   isStale: boolean;
-  /** `EngineCommits.writes` before the view of the first attempt was opened. */
+  /** `EngineCommits.writes` when the first attempt began: if it is unchanged, nothing was written
+   *  since. */
   readonly writesBefore?: number;
 }
 
 const defaultAttemptMillisecondsMax = 5_000;
 
-/** Runs work once. It runs synchronously unless a read returns a promise: awaiting available values
- *  costs more than most decisions. */
+/** Runs the work of a transaction once, synchronously unless a read returns a promise: awaiting
+ *  available values costs more than most decisions. */
 export function runAttempt(
   work: (tx: Transaction) => Awaitable<unknown>,
   attempt: Attempt,
@@ -115,7 +119,8 @@ async function untilDone(value: Promise<unknown>, attempt: Attempt): Promise<Wor
   }
 }
 
-/** Runs the retries of a batch, one after the other. */
+/** Runs the retries of a batch, one after the other, with a time limit for each, because the whole
+ *  batch waits for it. */
 export class BatchRetries {
   readonly #clock: Clock;
   readonly #timeoutMilliseconds: number;
@@ -174,8 +179,8 @@ export class BatchRetries {
   }
 }
 
-/** Whether a transaction that conflicted gets another attempt. If not, it fails with
- *  `StoreBusy`. */
+/** Whether a transaction that conflicted gets another attempt. If not, it fails with `StoreBusy`
+ *  here, which clients get as 503. */
 function mayRetry(queued: QueuedTransaction): boolean {
   if (queued.attemptsUsed < queued.attemptsMax) return true;
   const message = `${queued.attemptsUsed} conflicts in a row with other transactions`;
@@ -183,14 +188,14 @@ function mayRetry(queued: QueuedTransaction): boolean {
   return false;
 }
 
-/** Whether the result of a transaction needs no validation after it has run inside the batch: it
- *  wrote nothing, and it read one committed state and nothing uncommitted. */
+/** Whether the result of a transaction can be returned before the batch is committed: it wrote
+ *  nothing and read only one committed state. */
 function isFinal({ attempt }: QueuedTransaction): boolean {
   return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }
 
-/** The latest time that one of these attempts has used, at least `floor`: the time of the
- *  commit. */
+/** The store time of a commit: the latest that one of its attempts has used, at least that of the
+ *  state before (`floor`), because store time never decreases. */
 export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor: Ticks): Ticks {
   let latest = floor;
   for (const { now } of attempts) if (now > latest) latest = now;
@@ -204,19 +209,19 @@ export interface Committed {
   readonly writes: readonly { readonly text: KeyText }[];
 }
 
-/** A durable commit of this process. */
+/** A durable commit of this process, for watchers and metrics. */
 interface BatchCommit extends Committed {
   readonly transactions: number;
   /** Number of attempts that conflicted since the previous commit. */
   readonly conflicts: number;
 }
 
-/** The outcome of the accepted transactions of a batch. */
+/** What became of the transactions of a batch that were to be written. */
 export type BatchResult =
   | {
       readonly kind: "committed";
-      /** Transactions that were not committed, because other processes have changed what they have
-       *  read, or what those have read on whose changes they depend. */
+      /** Transactions that were not committed and go into the next batch, because another process
+       *  has changed what they, or the transactions on which they depend, have read. */
       readonly dropped: ReadonlySet<QueuedTransaction>;
       /** The commit. Undefined if nothing was written. */
       readonly commit: Committed | undefined;
@@ -224,29 +229,30 @@ export type BatchResult =
   /** Nothing was committed; the batch must be validated and written again. */
   | { readonly kind: "postponed" };
 
-/** A state that the transactions of a batch are validated against, and retried on. */
+/** The latest state as a batch sees it: its transactions are compared with it, and retried on
+ *  it. */
 export interface BatchState {
-  /** Whether other batches have changed keys that the attempt has read, as far as it is known here.
-   *  A local engine knows it, so that the attempt is retried in this batch; a database reports it
-   *  only when it validates the batch. */
+  /** Whether earlier commits have changed what the attempt has read. A local engine compares it, so
+   *  that the attempt is retried in this batch; a database reports it only when it validates the
+   *  batch. */
   isStale(attempt: Attempt): boolean;
-  /** The reader of the state on which the next attempt of the transaction runs. */
+  /** Returns the reader for the next attempt of a transaction. */
   readerFor(queued: QueuedTransaction): Awaitable<RetryReader>;
-  /** Reads everything; called after an attempt on an incomplete reader. */
+  /** Returns a reader without gaps, for an attempt that needed more than the predicted keys. */
   readonly fullReader?: () => Awaitable<StateReader>;
 }
 
 /** A reader of predicted keys (`postgres/prefetched-state.ts`), which may lack what an attempt asks
- *  for. An attempt that asked for more does not count. */
+ *  for. Such an attempt is repeated on a full reader and does not count. */
 interface RetryReader extends StateReader {
   readonly isIncomplete?: boolean;
 }
 
-/** A batch of transactions between its collection and its commit. */
+/** A batch of transactions between its collection and its commit, as `BatchCommits` uses it. */
 export interface PendingBatch {
   readonly transactions: readonly QueuedTransaction[];
   /** Retries the transactions that conflict, and returns those to write: each has read the given
-   *  state and the changes of those before it. Called at most once. */
+   *  state and the changes of the ones before it. Called at most once. */
   accept(state: BatchState): Promise<readonly QueuedTransaction[]>;
   /** Adds the transactions that have been queued since and are valid for this state. Returns all
    *  transactions to write. Called with the state under the write lock, because the batch grows
@@ -258,7 +264,7 @@ export interface PendingBatch {
  *  engine on this machine (`engine-commits.ts`), or in one call of a database
  *  (`postgres/database-commits.ts`). */
 export interface BatchCommits {
-  /** Commits the accepted transactions. Rejects if nothing was committed. */
+  /** Commits the transactions of a batch that are valid. Rejects if nothing was committed. */
   commit(batch: PendingBatch): Promise<BatchResult>;
 }
 
@@ -271,7 +277,9 @@ interface CommitterOptions {
   readonly attemptMillisecondsMax?: number;
 }
 
+/** More would make the first transaction of a batch wait longer than a flush saves. */
 const batchTransactionsMax = 512;
+/** Bounds the memory of waiting transactions; further ones fail with `StoreBusy`. */
 const queueTransactionsMax = 100_000;
 
 /**
@@ -307,7 +315,7 @@ export class Committer {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when the queue is empty. */
+  /** Resolves when the queue is empty: the store then may close its engine. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -384,7 +392,8 @@ export class Committer {
   }
 }
 
-/** Begins a part of each traced request whose transaction is in the batch; undefined if none. */
+/** Begins a span (timed part of a trace) for each traced request with a transaction in the batch.
+ *  Returns a function that ends them; undefined if no request is traced. */
 export function beginSpans(
   transactions: readonly QueuedTransaction[],
   name: string,
@@ -406,7 +415,7 @@ interface BatchOptions extends CommitterOptions {
 
 class Batch implements PendingBatch {
   readonly transactions: readonly QueuedTransaction[];
-  /** The transactions that are not settled yet; before `accept` all of them. */
+  /** The transactions without a result: before `accept` all, then those to write. */
   accepted: QueuedTransaction[];
   conflicts = 0;
   readonly #options: BatchOptions;
@@ -434,7 +443,7 @@ class Batch implements PendingBatch {
           }
         }
         accepted.push(queued);
-        // No later transaction of the batch reads the changes of the last one.
+        // The changes of the last one are not shared: no later transaction of the batch reads them.
         if (queued !== this.transactions.at(-1)) this.#shared.share(queued.attempt);
       }
     } finally {
@@ -450,8 +459,7 @@ class Batch implements PendingBatch {
     if (queue.length === 0 || last === undefined) return this.accepted;
     if (last === this.transactions.at(-1)) this.#shared.share(last.attempt);
     const cached = cachingReader(current);
-    // Further transactions stay in the queue: running their work now would hold the write lock for
-    // too long.
+    // Those that need a retry stay in the queue: it would hold the write lock for too long.
     const isReady = (queued: QueuedTransaction): boolean =>
       this.accepted.length < countMax &&
       !this.#conflicts(queued) &&

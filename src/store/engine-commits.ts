@@ -20,13 +20,15 @@ import type { Engine, EngineBatch, EngineReader } from "./engine.ts";
 interface EngineCommitsOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** Number of this process among those that have the store open, for commit priority; not 0. */
+  /** Number of this process among those that have the store open, not 0: it is stored while the
+   *  process has commit priority (`CommitPriority`). */
   readonly owner: number;
-  /** Adds the undo entries of saved states to what is written. */
+  /** Adds to a batch the old values of the keys it changes, which saved states need for a
+   *  restore. */
   readonly withUndo: (batch: EngineBatch, current: EngineReader) => EngineBatch;
 }
 
-/** Commits batches through an engine of this machine. Every batch is validated under the engine's
+/** Commits batches (transactions that share a flush) to a local engine. Each is validated under its
  *  write lock, where no other process can commit: as a whole by the sequence of the state, and if
  *  another process has committed since, key by key. */
 export class EngineCommits implements BatchCommits {
@@ -68,15 +70,15 @@ export class EngineCommits implements BatchCommits {
     return this.#write(batch, accepted, latest.sequence);
   }
 
-  /** Whether this process has written nothing since the view of the attempt was opened. Opening
-   *  another view would show at most commits and the priority of other processes, which are checked
-   *  under the write lock all the same. Saves two views per commit with one client. */
+  /** Whether this process has written nothing since the transaction read its state. A newer state
+   *  could differ only by commits or the priority of other processes, which are checked under the
+   *  write lock all the same. With one client this saves opening two views per commit. */
   #isLatest({ isStale, writesBefore }: QueuedTransaction): boolean {
     return !isStale && writesBefore === this.#writes;
   }
 
-  /** Commits transactions that are valid for the state with this sequence, and those that have
-   *  joined them until the write lock was taken. */
+  /** Commits transactions that are valid for the state with this sequence, together with those that
+   *  were queued while the write lock was awaited. */
   async #write(
     batch: PendingBatch,
     accepted: readonly QueuedTransaction[],
@@ -101,7 +103,7 @@ export class EngineCommits implements BatchCommits {
     return result;
   }
 
-  /** The batch that the engine writes; undefined if there is nothing to write. */
+  /** What the engine writes for these transactions; undefined if there is nothing to write. */
   #batchOf(
     accepted: readonly QueuedTransaction[],
     dropped: ReadonlySet<QueuedTransaction>,
@@ -129,16 +131,17 @@ const nothingWritten: BatchResult = {
   commit: undefined,
 };
 
-/** The commit as watchers see it. Undefined if only the commit priority changes, which concerns no
- *  watcher. */
+/** The commit as it is reported to watchers (callbacks for changed keys). Undefined if only the
+ *  commit priority changes. */
 function commitOf(batch: EngineBatch | undefined, current: EngineReader): Committed | undefined {
   const { sequence: previous } = current;
   if (batch === undefined || batch.sequence === previous) return undefined;
   return { previous, sequence: batch.sequence, writes: batch.writes };
 }
 
-/** Commits have one order, and time never goes back in it. A state that a transaction has read is
- *  never later than the one it is committed to: otherwise the store has lost commits. */
+/** Throws if a commit would break the order of the store, or set its time back. A transaction
+ *  cannot have read a later state than the one it is committed to, unless the store has lost
+ *  commits. */
 function ensureOrder(batch: EngineBatch, current: EngineReader, readSequence: number): void {
   const { sequence, ticks, writes } = batch;
   const isLater =
@@ -161,7 +164,8 @@ function changesIn(accepted: readonly QueuedTransaction[]): number {
   return count;
 }
 
-/** The transactions whose read set is invalid, and those that depend on them. */
+/** The transactions that have read something that other processes have changed since, and those
+ *  that depend on them. */
 function conflictsOf(
   accepted: readonly QueuedTransaction[],
   current: EngineReader,
@@ -177,11 +181,11 @@ function conflictsOf(
   return dropped;
 }
 
-/** Conflicts with other processes after which a transaction claims commit priority for its
- *  process. */
+/** After this many conflicts with other processes, a transaction makes its process claim commit
+ *  priority. */
 const conflictsBeforePriority = 4;
-/** Polls of the stored priority before a process commits all the same: a few milliseconds. A
- *  process that has the priority for longer has stopped running. */
+/** How often a process looks whether another still has the priority, before it commits all the
+ *  same: a few milliseconds. The owner needs less unless it was stopped. */
 const yieldPollsMax = 1000;
 
 /** Whether the process of a transaction that conflicts once more claims commit priority. */
@@ -197,7 +201,8 @@ class CommitPriority {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: number;
-  /** Process whose priority is ignored, because it has stopped running; 0 for none. */
+  /** The process whose priority is ignored, because it did not commit within `yieldPollsMax`; 0 for
+   *  none. */
   #ignored = 0;
 
   constructor({ engine, clock, owner }: EngineCommitsOptions) {
@@ -206,12 +211,12 @@ class CommitPriority {
     this.#owner = owner;
   }
 
-  /** Whether the process that has the priority must commit before this one. */
+  /** Whether another process, which has the priority, must commit before this one. */
   mustYield(priorityOwner: number): boolean {
     return priorityOwner !== 0 && priorityOwner !== this.#owner && priorityOwner !== this.#ignored;
   }
 
-  /** Notes that a commit has stored a new priority owner. */
+  /** Called after each commit, which has stored a new priority owner or none. */
   committed(): void {
     this.#ignored = 0;
   }

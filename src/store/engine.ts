@@ -7,8 +7,8 @@ import type { Key, Value } from "./store.ts";
  *  memory (`memory/`) implement `Engine`; PostgreSQL is remote and implements only the reading of
  *  states (`StateReader`), because its commits are validated by the database. */
 
-/** A stored value and its revision, the commit that wrote it. Revisions are unique per write, so
- *  equal revisions of a key mean equal values. */
+/** An entry of a state: key, value, and its revision, the number of the transaction that wrote it.
+ *  Equal revisions of a key mean equal values: transactions are validated by them. */
 export interface VersionedEntry {
   readonly key: Key;
   readonly text: KeyText;
@@ -23,39 +23,42 @@ export interface ScanBounds {
   readonly reverse: boolean;
 }
 
-/** What every state of a store has besides the entries. */
+/** What every state of a store contains besides its entries. `sequence` is the revision of the last
+ *  commit in it. */
 export interface StateFacts {
   readonly sequence: number;
   /** The latest store time that a commit of this state has used. */
   readonly ticks: Ticks;
-  /** Store time minus the monotonic clock of this boot. */
+  /** Store time minus the monotonic clock of this boot: processes derive the same store time from
+   *  it. */
   readonly clockOffset: Ticks;
   /** Id of the process that may commit before all others (`engine-commits.ts`); 0 for none. */
   readonly priorityOwner: number;
 }
 
-/** One state of a store. Reads return values if the engine is local and promises if it is
- *  remote. */
+/** One state (immutable version) of a store. Reads return values if the engine is local and
+ *  promises if it is remote. */
 export interface StateReader extends StateFacts {
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
   /** Reads at most `countMax` entries, in the direction of the bounds. */
   scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;
 }
 
-/** An open state; must be closed, because the engine keeps what it may read. */
+/** An open state; must be closed, because until then the engine keeps deleted entries that it may
+ *  read. */
 export interface StateView extends StateReader {
-  /** Store time of the first snapshot on this view, which later ones share, because reading the
+  /** Store time of the first read-only work on this view. Later work shares it, because reading the
    *  clock takes 3 % of the CPU time of a Get Blob. */
   snapshotTime?: Ticks;
   close(): void;
 }
 
-/** One state of an engine, read synchronously. */
+/** One state of a local engine, read synchronously. */
 export interface EngineReader extends StateReader {
   get(key: Key, text: KeyText): VersionedEntry | undefined;
   scan(bounds: ScanBounds, countMax: number): VersionedEntry[];
-  /** Returns a function that tells whether a commit after this sequence has changed keys with a
-   *  given first byte. Absent if the engine does not know this. */
+  /** Returns a function that says whether a commit after this sequence has changed keys with a
+   *  given first byte, for watchers. Absent if the engine does not know this. */
   changedSince?(sequence: number): (firstByte: number) => boolean;
 }
 
@@ -63,7 +66,7 @@ export interface EngineView extends EngineReader {
   close(): void;
 }
 
-/** A write; an undefined value deletes the key. */
+/** One change that an engine writes; an undefined value deletes the key. */
 export interface EngineWrite {
   readonly key: Key;
   readonly text: KeyText;
@@ -75,11 +78,11 @@ export interface EngineWrite {
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;
-  /** Absent if the stored offset stays as it is. */
+  /** New clock offset; absent if the stored one stays as it is. */
   readonly clockOffset?: Ticks;
   readonly priorityOwner?: number;
   readonly writes: readonly EngineWrite[];
-  /** Whether the batch may use the space that is reserved for transactions that free space. */
+  /** Whether the batch may use disk space that is reserved for transactions that free space. */
   readonly mayUseReserve?: boolean;
 }
 
@@ -87,7 +90,7 @@ export interface EngineBatch {
  *  (`encryption/record-cipher.ts`). */
 export interface ValueCodec {
   encode(key: Key, text: KeyText, value: Value): Value;
-  /** The entry with its value decoded: the inverse of `encode`. */
+  /** Returns the entry with its value decoded. */
   decodeEntry(entry: VersionedEntry): VersionedEntry;
 }
 

@@ -6,18 +6,20 @@ import type { Log } from "../base/world.ts";
 
 const groupAndOthers = 0o077;
 
-/** The disk or the quota of the user is full, or the file has reached the limit of the process. */
+/** Codes of system calls that fail because the disk or the user's quota is full, or the file has
+ *  reached the length limit of the process. */
 const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** Whether a system call failed because there is no space. */
+/** Whether a system call failed because there is no space: clients then get 503, and space is
+ *  freed. */
 export function isNoSpaceError(error: unknown): boolean {
   return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
 /** Creates a folder with mode 700, or changes the mode of a folder that earlier releases created
- *  with access for other users. The files in the folder then need no check. Only for folders that
- *  belong to the store as a whole: the location itself may be any folder of the user and is not
- *  changed. */
+ *  with access for other users. The modes of the files in it then do not matter. Only for folders
+ *  that belong to the store as a whole, not for the location itself, which may be any folder of the
+ *  user. */
 export function makePrivateFolder(path: string, log?: Log): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const { mode } = statSync(path);

@@ -14,26 +14,27 @@ interface TextEntry extends Entry {
   readonly value: Value;
 }
 
-/** A part of a range that was read completely: every entry in `[start, end)` is known. */
+/** A part of a range that was read completely, so that an `Attempt` can validate it at the
+ *  commit. */
 export interface CoveredRange {
   readonly start: KeyText;
   readonly end: KeyText;
 }
 
-/** A state and uncommitted changes on top of it. */
+/** What a scan reads: a state (`base`) and uncommitted changes that override its entries. */
 export interface ScanLayers<B extends TextEntry> {
   readonly base: (bounds: ScanBounds, countMax: number) => Awaitable<readonly B[]>;
-  /** Changes on top of the base; later layers override earlier ones. */
+  /** Changes by earlier transactions of the commit batch, then by this one, which override them. */
   readonly changes: readonly ((bounds: ScanBounds) => readonly Change[])[];
   /** Called for each part of the range before its entries are returned, with the base entries in
    *  it. */
   readonly onCovered?: (covered: CoveredRange, base: readonly B[]) => void;
 }
 
-/** Keys before this one begin with `00`: they belong to the store itself and are not returned. */
+/** Lowest key that scans return: those before it begin with `00` and belong to the store itself. */
 const firstKey: KeyText = "\u0001";
-/** Entries of the first read of a scan without a limit. Each further read has twice as many: a
- *  caller that stops early has read, and must have validated, little. */
+/** How many entries the first read of a scan without a limit has. Each further read has twice as
+ *  many: a caller that stops early has then read and validates little. */
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
@@ -44,7 +45,7 @@ interface Scan {
   chunkEntries: number;
 }
 
-/** Reads a range in chunks of growing size. */
+/** Reads a range in chunks of growing size, for `View.range`. */
 export async function* scanLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,
@@ -57,7 +58,8 @@ export async function* scanLayers<B extends TextEntry>(
   }
 }
 
-/** Reads up to `bounds.limit` entries from `start` on; synchronously if the base is local. */
+/** Reads up to `bounds.limit` entries from `start` on at once, synchronously if the base is local:
+ *  `readHead`. */
 export function readLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,
@@ -136,7 +138,7 @@ function advance<B extends TextEntry>(
   return entries;
 }
 
-/** Size of the first chunk: the limit if there is one, so that one read suffices. */
+/** Size of the first chunk of a scan: the limit if there is one, so that one read suffices. */
 export function firstChunkOf({ limit }: Bounds): number {
   return limit === undefined ? chunkEntriesFirst : Math.min(limit, chunkEntriesMax);
 }
@@ -156,8 +158,8 @@ function within<B extends TextEntry>(base: readonly B[], covered: CoveredRange):
   return base.filter(({ text }) => text >= covered.start && text < covered.end);
 }
 
-/** Merges changes into entries, both in the direction of the scan; a change replaces or removes the
- *  entry of its key. */
+/** Merges uncommitted changes into entries of a state, both in the direction of the scan; a change
+ *  replaces or removes the entry of its key. */
 function mergeChanges(
   entries: readonly TextEntry[],
   changes: readonly Change[],
@@ -181,7 +183,8 @@ function mergeChanges(
   return merged;
 }
 
-/** The view of read-only work: unlike an `Attempt` it records no reads. */
+/** The view of read-only work (`Store.snapshot`): unlike an `Attempt` it records no reads, because
+ *  they are not validated. */
 export class SnapshotView implements View {
   readonly now: Ticks;
   readonly sequence: number;

@@ -8,8 +8,7 @@ import type { Store } from "./store.ts";
  *  work. */
 
 interface LeaderElectionOptions {
-  /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
-   *  running processes. */
+  /** A store that is not flushed and is empty after a boot: only running processes matter here. */
   readonly store: Store;
   readonly name: string;
   readonly self: string;
@@ -23,7 +22,7 @@ interface LeaderRecord {
   readonly until: Ticks;
 }
 
-/** How long a process stays leader if it does not renew the term. */
+/** How long a process stays leader without renewal: another takes over from one that is stuck. */
 const term: Ticks = 30n * ticksPerSecond;
 /** The leader renews the term when 20 s or less are left. */
 const renewalAt: Ticks = 20n * ticksPerSecond;
@@ -38,8 +37,8 @@ const leaderTable = defineTable<string, LeaderRecord>({
   lifetime: "process",
 });
 
-/** The returned function reports whether this process is the leader, and renews or takes over the
- *  term of 30 s. */
+/** Returns a function that reports whether this process is the leader. It must be called before
+ *  each round of the task, because it also renews the term of 30 s, or takes it over. */
 export function openLeaderElection({
   store,
   name,

@@ -4,19 +4,19 @@ import { crc32 } from "node:zlib";
  *  every service protects bytes against damage in transit. `open-s3-files.ts` writes it,
  *  `part-reader.ts` reads it. */
 
-/** An object consists of blocks of this many bytes, each followed by its checksum, so that any
- *  range can be read and verified. */
+/** An object consists of blocks of this many bytes, each followed by its checksum, so that a read
+ *  of any range is verified without reading the whole object. */
 export const blockBytes = 64 * 1024;
 const checksumBytes = 4;
 const storedBlockBytes = blockBytes + checksumBytes;
 
-/** Length of an object with `length` bytes of data. */
+/** Length of an object, with the checksums, for `length` bytes of data. */
 function storedLength(length: number): number {
   return length + checksumBytes * Math.ceil(length / blockBytes);
 }
 
 /** Byte range of the blocks from `first` to `last` (both included) in an object with `length` bytes
- *  of data. */
+ *  of data: the `Range` header of a request. */
 export function storedRange(length: number, first: number, last: number): [number, number] {
   const end = Math.min(storedLength(length), (last + 1) * storedBlockBytes);
   return [first * storedBlockBytes, end - 1];
@@ -33,7 +33,7 @@ export function encodeBlocks(key: string, bytes: Uint8Array): Uint8Array {
   return stored;
 }
 
-/** Decodes blocks from number `first` on; `undefined` if a checksum does not match. */
+/** Decodes a response with blocks from number `first` on; `undefined` if a checksum is wrong. */
 export function decodeBlocks(
   key: string,
   first: number,
@@ -54,8 +54,8 @@ export function decodeBlocks(
   return blocks;
 }
 
-/** The checksum includes key and block number, so that the bytes of another object or block do not
- *  match. */
+/** The checksum includes key and block number, so that a service that returns another object or
+ *  range is noticed. */
 function checksumOf(key: string, index: number, block: Uint8Array): number {
   return crc32(block, crc32(`${key} ${index}`));
 }

@@ -20,22 +20,21 @@ import { encodeBlocks } from "./checksummed-blocks.ts";
  *  set of objects, its parts, each with the bytes between two flushes. `data/storage-backends.ts`
  *  opens it for `--content s3://…`. */
 
-/** Reads of at least this many bytes are watched for sequential access. */
+/** Reads of at least this many bytes are examined for sequential access (`#readAhead`). */
 const longReadBytes = 512 * 1024;
 const readAheadBytes = 2 * 1024 * 1024;
-/** Sequential reads of one extent that are recognised at the same time, so that each reads
- *  ahead. */
+/** How many sequential reads of one extent are recognised at the same time. */
 const endsMax = 16;
 
-/** Finds and reads the parts of all extents. */
+/** What `ExtentParts` needs to find the objects of an extent and to read them. */
 interface ExtentLocator {
   readonly bucket: Bucket;
   readonly prefix: string;
   readonly reader: PartReader;
 }
 
-/** The parts of an extent that this process knows. No byte of an extent is written twice, so known
- *  parts stay valid; if a read needs bytes outside them, the bucket is listed. */
+/** The parts (objects) of an extent that this process knows. No byte of an extent is written twice,
+ *  so they stay valid; if a read needs bytes outside them, it lists the bucket. */
 class ExtentParts {
   readonly #locator: ExtentLocator;
   readonly #extent: bigint;
@@ -71,7 +70,8 @@ class ExtentParts {
     );
   }
 
-  /** Reads ahead after a sequential read, within the known part. */
+  /** If the read from `position` to `end` continues an earlier one, loads the following blocks into
+   *  the cache: a request takes milliseconds, a client should not wait for each. */
   #readAhead(position: number, end: number): void {
     const follows = this.#ends.indexOf(position);
     if (follows >= 0) this.#ends.splice(follows, 1);
@@ -95,7 +95,7 @@ class ExtentParts {
     return found;
   }
 
-  /** The parts that cover a range; `undefined` if one is unknown. */
+  /** The known parts that cover a range without gaps; otherwise `undefined`. */
   #covering(position: number, length: number): readonly Part[] | undefined {
     const found: Part[] = [];
     let at = position;
@@ -137,7 +137,7 @@ const extentBytes = 64 * 1024 * 1024;
 const inlineBytesMax = 16 * 1024;
 const everything = { from: 0, to: Infinity };
 
-/** Opens the bucket; rejects if it is unreachable. */
+/** Opens a bucket as storage for extents; rejects if it is unreachable. */
 export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   const location = parseBucketLocation(options.location, options);
   const { prefix } = location;
@@ -147,8 +147,7 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   const reader = new PartReader(bucket, new BlockCache(location.cacheBytesMax));
   const locator = { bucket, prefix, reader };
   const partsOf = (extent: bigint) => listParts(bucket, prefix, extent, everything);
-  /** The parts of extents that this process writes: it knows them and need not request a
-   *  listing. */
+  /** The parts of the extents that this process writes: readers need no listing of the bucket. */
   const writing = new Map<bigint, ExtentParts>();
   return {
     extentBytes,
@@ -179,7 +178,7 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   };
 }
 
-/** The file of an extent; without `uploads` it is open for reading only. */
+/** The file of an extent, as the rest of `content/` uses it; without `uploads` it is read-only. */
 function extentFile(known: ExtentParts, uploads?: PartUploads, onClose?: () => void): ExtentFile {
   const readOnly = (): Promise<void> => Promise.reject(new Error("extent is read-only"));
   return {
@@ -190,7 +189,8 @@ function extentFile(known: ExtentParts, uploads?: PartUploads, onClose?: () => v
   };
 }
 
-/** Format of the objects. Increased when older releases can no longer read them. */
+/** Format of the objects (blocks with checksums). Increased when older releases can no longer read
+ *  them. */
 const formatVersion = 1;
 const ownerKey = "owner";
 
@@ -202,7 +202,7 @@ async function claimBucket(bucket: Bucket, storeId: string): Promise<void> {
     const body = Buffer.from(JSON.stringify({ format: formatVersion, store: storeId }));
     await bucket.send({ method: "PUT", key: ownerKey, body }, [200]);
   }
-  // Read again after the write: another store may have written at the same time.
+  // Read again after the write: another store may have written it at the same time.
   const { store, format } = found ?? (await read(bucket)) ?? {};
   if (format !== formatVersion) {
     throw new Error(`the bucket has format ${format}; this release supports ${formatVersion}`);
@@ -224,7 +224,8 @@ async function read(bucket: Bucket): Promise<Owner | undefined> {
   return status === 404 ? undefined : (JSON.parse(body.toString("utf8")) as Owner);
 }
 
-/** Concurrent uploads per extent; further writes wait, which bounds memory. */
+/** Limit of the concurrent uploads of an extent; further writes wait, which bounds memory to 32
+ *  MiB. */
 const concurrentUploadsMax = 8;
 
 /** Contiguous bytes of an extent that are written but not uploaded yet. */
@@ -232,19 +233,19 @@ interface UploadBuffer {
   readonly offset: number;
   readonly chunks: Uint8Array[];
   length: number;
-  /** The spans of the traced requests that wrote the bytes of the buffer. Undefined if none is
-   *  traced. */
+  /** The spans of the traced requests that wrote the bytes: the upload is part of each. Undefined
+   *  if none is traced. */
   spans?: Set<Span> | undefined;
 }
 
-/** Collects the bytes written to an extent into parts. A full part is uploaded at once, all other
- *  parts at the next flush. Adjacent parts are merged, so that many small bodies become one
- *  object. */
+/** Collects the bytes written to an extent into parts, each of which becomes one object. A full
+ *  part is uploaded at once, all other parts at the next flush. Adjacent parts are merged, so that
+ *  many small bodies become one object. */
 class PartUploads {
   readonly #bucket: Bucket;
   readonly #extent: bigint;
   readonly #known: ExtentParts;
-  /** The buffers by end offset, because the next bytes are appended there. */
+  /** Buffers that are not full, by the offset of their end, where the next bytes are appended. */
   readonly #buffers = new Map<number, UploadBuffer>();
   readonly #running = new Set<Promise<void>>();
   #uploads = 0;
@@ -277,7 +278,7 @@ class PartUploads {
     }
   }
 
-  /** Resolves when everything written before the call is stored. */
+  /** Resolves when everything written before the call is stored in the bucket. */
   async flush(): Promise<void> {
     const buffers = [...this.#buffers.values()].toSorted((a, b) => a.offset - b.offset);
     this.#buffers.clear();
@@ -324,7 +325,7 @@ class PartUploads {
     }
   }
 
-  /** Resolves when another upload may start. */
+  /** Resolves when fewer than `concurrentUploadsMax` uploads run. */
   async #waitForSlot(): Promise<void> {
     if (this.#uploads < concurrentUploadsMax) return;
     await new Promise<void>((resolve) => this.#slotQueue.push(resolve));

@@ -5,15 +5,15 @@ import type { Bucket } from "./bucket.ts";
 import { partKey, type Part } from "./parts.ts";
 import { blockBytes, decodeBlocks, storedRange } from "./checksummed-blocks.ts";
 
-/** Reads extents of a bucket for `open-s3-files.ts`: whole blocks, which can be verified and
- *  cached, even if a caller needs only a few bytes of them. */
+/** Reads extents of a bucket for `open-s3-files.ts`, in whole blocks of 64 KiB, which can be
+ *  verified and cached, even if a caller needs only a few bytes. */
 
-/** Tries per read: bytes may be damaged in transit. If the last try fails, the stored object is
+/** Limit of the tries per read: bytes may be damaged in transit. If all fail, the stored object is
  *  damaged. */
 const readTriesMax = 3;
 
-/** The cache must have room for this many read-aheads, so that blocks are not evicted before they
- *  are used. */
+/** Nothing is read ahead unless the cache has room for this many times as much: otherwise other
+ *  reads would evict the blocks before they are used. */
 const readAheadShare = 4;
 
 /** A range of block numbers, `last` included. */
@@ -22,7 +22,8 @@ interface BlockRange {
   readonly last: number;
 }
 
-/** Reads ranges of parts in whole blocks, and verifies the checksum of each block. */
+/** Reads ranges of parts (objects of an extent) in whole blocks, and verifies the checksum of
+ *  each. */
 export class PartReader {
   readonly #bucket: Bucket;
   readonly #cache: BlockCache;
@@ -32,7 +33,7 @@ export class PartReader {
     this.#cache = cache;
   }
 
-  /** Fills `target` with the bytes at `from` of the part. */
+  /** Fills `target` with the bytes of the part from offset `from` on. */
   async read(
     extent: bigint,
     part: Part,
@@ -50,18 +51,19 @@ export class PartReader {
     }
   }
 
-  /** Reads blocks into the cache ahead of their use, if the cache is large enough. */
+  /** Reads blocks into the cache before a sequential reader asks for them, if the cache is large
+   *  enough. */
   readAhead(extent: bigint, part: Part, from: number, length: number): void {
     if (!this.#cache.hasRoomFor(readAheadShare * length)) return;
     const first = Math.floor(from / blockBytes);
     const last = Math.floor((from + length - 1) / blockBytes);
     const key = partKey(extent, part);
-    // The read that uses a block gets the error of this read-ahead.
+    // The cache drops a failed block; the read that needs it tries again.
     for (const block of this.#blocks(key, part, { first, last })) block.catch(() => undefined);
   }
 
-  /** Returns the blocks in order, from the cache or requested. One request is sent per run of
-   *  blocks that are not cached. */
+  /** Returns the blocks in order, from the cache or requested. Adjacent blocks that are not cached
+   *  share a request. */
   #blocks(
     key: string,
     part: Part,

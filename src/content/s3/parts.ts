@@ -3,16 +3,18 @@ import type { Bucket } from "./bucket.ts";
 /** Names and listings of the objects that are the parts of extents. The offset and the length of a
  *  part are in its name, so that one listing suffices to find all bytes of an extent. */
 
-/** A part of an extent, stored as one object. */
+/** A range of an extent that is stored as one object. */
 export interface Part {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Length of a part. The part that contains an offset begins at most this far before it. */
+/** Limit of the length of a part: a listing for an offset begins this far before it. Large enough
+ *  that requests cost little, small enough to buffer several. */
 export const partBytesMax = 4 * 1024 * 1024;
 const offsetDigits = 10;
 const lengthDigits = 7;
+/** The most that S3 returns in one page. */
 const pageKeysMax = 1000;
 const pagesMax = 1_000;
 const removalsAtOnce = 16;
@@ -22,7 +24,8 @@ function folderOf(extent: bigint): string {
   return `${extentsFolder}${extent.toString(16).padStart(16, "0")}/`;
 }
 
-/** The next extents after `after` that have parts, at most one page. */
+/** The next extents after `after` that have objects, up to 1,000: for the search for extents
+ *  without a record. */
 export async function listExtentFolders(
   bucket: Bucket,
   prefix: string,
@@ -40,7 +43,7 @@ export async function listExtentFolders(
   return [...names].map(([, name = ""]) => BigInt(`0x${name}`)).filter((each) => each > after);
 }
 
-/** Requests the XML of one page of the bucket's listing. */
+/** Requests one page of the bucket's listing (ListObjectsV2), as XML. */
 async function listPage(
   bucket: Bucket,
   selection: Readonly<Record<string, string>>,
@@ -63,7 +66,7 @@ interface ListOptions {
   readonly to: number;
 }
 
-/** The parts of an extent with an offset in `[from, to)`, in order. */
+/** Lists the parts of an extent with an offset in `[from, to)`, in order. */
 export async function listParts(
   bucket: Bucket,
   prefix: string,

@@ -32,7 +32,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The headers to send, including the signature. */
+/** The headers to send: those of the request, and those that authenticate it. */
 export function signedHeaders(
   request: UnsignedRequest,
   { credentials, region, amzDate }: SigningContext,
@@ -69,7 +69,7 @@ export function signedHeaders(
   };
 }
 
-/** The query in the form that is signed: sorted and percent-encoded. */
+/** The query in the form that is signed, and sent as well: sorted and percent-encoded. */
 export function canonicalQuery(query: Readonly<Record<string, string>>): string {
   return Object.keys(query)
     .toSorted()
@@ -77,7 +77,7 @@ export function canonicalQuery(query: Readonly<Record<string, string>>): string 
     .join("&");
 }
 
-/** Percent-encodes everything but letters, digits and `-._~`. */
+/** Percent-encodes everything but letters, digits and `-._~`, as the signature requires. */
 export function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -43,18 +43,18 @@ import { ownerDigest, recordOwnerKey } from "../tables.ts";
  *  record. Large content becomes a tree of content nodes; an edit replaces only the changed path of
  *  it, because snapshots share the other nodes. */
 
-/** Content with more slices than this, or with longer encoded slices, is stored as a tree: each
- *  write of a record writes all slices in it. */
+/** Content with more slices (references to ranges of extents) than this, or with longer encoded
+ *  ones, is stored as a tree: each write of a record writes all slices in it. */
 const slicesInRecordMax = 32;
 const slicesInRecordBytesMax = 6144;
 
-/** Content between two edits. */
+/** Content while several edits are applied to it; its length is known only at the end. */
 type Draft =
   | { readonly kind: "slices"; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly root: bigint };
 
 /** A change of the content of the record with the key `owner`. `before` is undefined for a new
- *  record. */
+ *  record, `plan` for a deleted one. */
 interface ContentChange {
   readonly owner: Key;
   readonly before: ContentRef | undefined;
@@ -82,7 +82,7 @@ export function applyPlan(
   return applyWithReferences(tx, parts, change);
 }
 
-/** The content that a plan makes if it is inline; otherwise undefined. */
+/** The content that a plan makes, if it is stored in the record as bytes; otherwise undefined. */
 function inlineContentOf(plan: ContentPlan): ContentRef | undefined {
   if (plan.plan === "share") return plan.ref.kind === "inline" ? plan.ref : undefined;
   if (plan.plan === "edit" || plan.parts.length > slicesInRecordMax) return undefined;
@@ -115,7 +115,8 @@ async function applyWithReferences(
   return after;
 }
 
-/** New content is as long as its parts together, and its slices are in order and within it. */
+/** Throws unless new content is as long as its parts together, and its slices are in order and
+ *  within it: a bug here would lose bytes. */
 function ensureWhole(
   plan: ContentPlan | undefined,
   { length }: ContentRef,
@@ -173,7 +174,7 @@ async function resolvePlan(
   return toRef(references, draft, length);
 }
 
-/** The length of content, which is the end of its last slice. */
+/** The length of content without a gap at its end. */
 function lengthOf(slices: readonly Slice[]): number {
   const last = slices.at(-1);
   return last === undefined ? 0 : endOf(last);
@@ -218,8 +219,8 @@ function toRef(references: NodeReferences, draft: Draft, length: number): Conten
     : { kind: "tree", length, root };
 }
 
-/** Stores a tree that became small as slices in the record again. The limit is half of that for
- *  becoming a tree, so that content near the limit does not alternate between both. */
+/** Stores a tree that became small as slices in the record again. Its limit is half of
+ *  `slicesInRecordMax`, so that content does not alternate between both forms. */
 function shrinkToRecord(references: NodeReferences, root: bigint, length: number): ContentRef {
   const node = references.createdNode(root);
   const isSmall =
@@ -243,8 +244,8 @@ function inlineRefOf(slices: readonly Slice[], length: number): ContentRef | und
   return bytes && { kind: "inline", length, bytes };
 }
 
-/** The bytes of a small content; `undefined` if the content is too long, or if holes, block ids or
- *  encryption would be lost. */
+/** The bytes of small content whose slices are all inline; `undefined` if it is too long, or if
+ *  holes, block ids or encryption would be lost. */
 function inlineBytesOf(slices: readonly Slice[], length: number): Uint8Array | undefined {
   if (length > inlineWholeBytesMax || slices.length > slicesInRecordMax) return undefined;
   let end = 0;
@@ -279,7 +280,7 @@ function updateOwnerIndex(
   }
 }
 
-/** Replacement of a span by slices. */
+/** An edit of a tree: `insert` replaces everything in `span`. */
 interface Change {
   readonly span: Span;
   readonly insert: readonly Slice[];
@@ -289,8 +290,8 @@ function buildTree(references: NodeReferences, slices: readonly Slice[]): bigint
   return growRoot(references, writeLeaves(references, slices, true));
 }
 
-/** Replaces `span` by `insert`. The caller's reference to `root` becomes a reference to the result,
- *  which is `undefined` if no slices are left. */
+/** Replaces `span` by `insert` and returns the new root, to which the caller's reference to `root`
+ *  passes; `undefined` if no slices are left. */
 async function replaceInTree(
   references: NodeReferences,
   root: bigint,
@@ -299,8 +300,8 @@ async function replaceInTree(
   return growRoot(references, await replaceIn(references, { id: root, end: Infinity }, change));
 }
 
-/** Replaces the span below one node, and returns the nodes that replace it. `end` is the start of
- *  the next subtree: no slice below the node extends beyond it. */
+/** Replaces the span below one node, and returns the nodes that take its place. `end` is where the
+ *  next subtree starts: no slice below the node extends beyond it. */
 async function replaceIn(
   references: NodeReferences,
   { id, end }: { id: bigint; end: number },
@@ -335,8 +336,8 @@ async function replaceIn(
   return writeInner(references, all, last);
 }
 
-/** Merges a node that became small with its neighbour, unless it is the last node of the tree,
- *  which later appends fill. */
+/** Merges a node that became small with its neighbour, so that many deletions leave no tree of tiny
+ *  nodes. The last node stays as it is: later appends fill it. */
 async function mergeIfSmall(
   references: NodeReferences,
   children: Child[],
@@ -389,7 +390,7 @@ function writeInner(
 }
 
 /** Makes a tree of the nodes of one level and returns its root: adds levels above until one node is
- *  left, or removes levels with a single child. `undefined` without nodes. */
+ *  left, and removes top levels that have a single child. `undefined` without nodes. */
 function growRoot(references: NodeReferences, level: readonly Child[]): bigint | undefined {
   let children = level;
   while (children.length > 1) children = writeInner(references, children, true);

@@ -8,18 +8,18 @@ import type { ExtentRange } from "../extents/regions.ts";
 import { trim } from "./slices.ts";
 
 /** Copies live bytes of an extent to another one, for compaction (`content/reclaim/compaction.ts`),
- *  and verifies them before. */
+ *  after it has compared them with their checksums. */
 
-/** Bytes that are read and written at a time. */
+/** Bytes that are read and written at a time: the size of a buffer. */
 const copyBytes = 256 * 1024;
-/** Bytes copied per round, about 64 MiB, to limit the load on the disk. */
+/** No further range is copied after this many bytes, so that a round of compaction ends soon. */
 const roundBytesMax = 64 * 1024 * 1024;
 
 interface CopiedRange extends ExtentRange {
   readonly to: Region;
 }
 
-/** Maps the copied ranges of an extent to their new locations. */
+/** Which ranges of an extent were copied, and the regions (reserved bytes) that have them now. */
 export interface CopyResult {
   readonly ranges: readonly CopiedRange[];
   readonly regions: readonly Region[];
@@ -34,7 +34,7 @@ interface CopyParts {
   readonly log: Log;
 }
 
-/** Where the bytes go, if not to the extent that bodies are appended to. */
+/** Where the bytes go if not to the extent of new bodies: to the spare space, on a full disk. */
 export interface CopyTarget {
   /** Offset in the extent of the first byte to copy. */
   readonly from: number;
@@ -83,8 +83,8 @@ export async function copyRanges(
   return { ranges: copied, regions, move: (slice) => moveSlice(copied, target.from, slice) };
 }
 
-/** The slices that replace a slice after the copy. The bytes before `copiedFrom` stay where they
- *  are. Unchanged if a part of it was not copied. */
+/** The slices that replace a slice after the copy. Its bytes before `copiedFrom` stay where they
+ *  are. Returns it unchanged if not all others were copied. */
 function moveSlice(
   copied: readonly CopiedRange[],
   copiedFrom: number,
@@ -147,8 +147,8 @@ async function copyBytesTo(
   }
 }
 
-/** Returns slices whose bytes differ from their checksum. They are not copied: a copy would get a
- *  new, valid checksum. */
+/** Returns the slices whose bytes differ from their checksum. They are not copied: the only copy
+ *  that a repair could use would be deleted. */
 async function damagedSlices(
   fileCache: ExtentFileCache,
   extent: bigint,
@@ -165,14 +165,14 @@ async function damagedSlices(
   return damaged;
 }
 
-/** Encrypted extents and buckets verify bytes themselves: returns undefined for their error, and
- *  rethrows any other. */
+/** Handles the error of encrypted extents and buckets, which verify bytes themselves: undefined is
+ *  no valid checksum. Rethrows any other error. */
 function ifDamaged(error: unknown): undefined {
   if (!(error instanceof ContentDamaged)) throw error;
   return undefined;
 }
 
-/** CRC64 of the stored bytes of a range. */
+/** The CRC64 of a range as it is stored now, for compaction and audits. */
 export async function crcOfRange(
   fileCache: ExtentFileCache,
   extent: bigint,

@@ -8,10 +8,10 @@ import { endOf } from "./slices.ts";
  *  a content of 50,000 blocks has thousands of nodes, and shorter nodes make fewer. */
 
 const sevenBits = 0x80;
-/** Maximum length of an encoded safe integer. */
+/** Maximum length of an encoded safe integer: 53 bits, 7 per byte. */
 const varintBytesMax = 8;
 
-/** Appends numbers and bytes to a growing buffer that is reused for the next value. */
+/** Appends numbers and bytes to a growing buffer, which the next node reuses. */
 class ByteWriter {
   #bytes = new Uint8Array(8192);
   #view = new DataView(this.#bytes.buffer);
@@ -74,8 +74,8 @@ class ByteWriter {
  * Inner node: per child the difference of its offset and its id.
  */
 const nodeVersion = 1;
-/** Version of leaves with slices of encryption scopes. Earlier releases refuse a node of this
- *  version, which they could not decrypt. */
+/** Version of leaves with bytes of encryption scopes. Releases without scopes refuse such a node
+ *  instead of returning its bytes encrypted. */
 const scopedVersion = 2;
 const kindLeaf = 0;
 const kindInner = 1;
@@ -134,7 +134,8 @@ function writeLeaf(writer: ByteWriter, slices: readonly Slice[]): void {
   }
 }
 
-/** The positions of extents and scopes in the lists of a leaf. */
+/** The position of each extent and scope in the lists at the start of a leaf: slices refer to them
+ *  by it, which takes fewer bytes. */
 interface LeafIndexes {
   readonly extents: ReadonlyMap<bigint, number>;
   readonly scopes: ReadonlyMap<string, number>;

@@ -15,7 +15,7 @@ import {
   nodeOwnerKey,
 } from "../tables.ts";
 
-/** Changes with at most this many nodes are written without yielding to the event loop. */
+/** A change that writes at most this many content nodes does not yield to the event loop. */
 const nodesPerStepMax = 64;
 /** Cost of writing a node, in units of event-loop time (`base/loop-share.ts`). */
 const unitsPerNode = 8;
@@ -50,19 +50,20 @@ export class NodeReferences {
     return id;
   }
 
-  /** Returns a node that this change has created and not discarded; `undefined` for any other
-   *  id. */
+  /** Returns a node that this change of content has created and not discarded; `undefined` for a
+   *  stored one. */
   createdNode(id: bigint): Node | undefined {
     return this.#created.get(id);
   }
 
-  /** Discards a node that this change has created. Its references to children and slices become
-   *  those of the caller. */
+  /** Discards a node that this change has created, before it is written. The caller uses its
+   *  children or slices instead. */
   discard(id: bigint): void {
     this.#created.delete(id);
   }
 
-  /** Replaces the caller's reference to a node by references to its children or slices. */
+  /** Called before a node is changed: replaces the caller's reference to it by references to its
+   *  children or slices, for the node that the caller creates instead. */
   async takeOver(id: bigint): Promise<Node> {
     const fresh = this.#created.get(id);
     if (fresh !== undefined) {
@@ -85,8 +86,8 @@ export class NodeReferences {
     setReferences(this.#tx, id, (await referencesTo(this.#tx, id)) + 1);
   }
 
-  /** Removes a reference. If it was the last, the subtree becomes garbage and is deleted later,
-   *  since it may be huge. */
+  /** Removes a reference to a node. If it was the last, the subtree becomes garbage and is deleted
+   *  later in several transactions, since it may be huge. */
   async release(id: bigint): Promise<void> {
     const fresh = this.#created.get(id);
     if (fresh !== undefined) {
@@ -99,13 +100,13 @@ export class NodeReferences {
     else setReferences(this.#tx, id, references - 1);
   }
 
-  /** Adds or subtracts live bytes for slices in the record itself. */
+  /** Adds (`sign` 1) or subtracts the live bytes of slices in the record itself, per extent. */
   count(slices: readonly Slice[], sign: 1 | -1): void {
     for (const [extent, bytes] of bytesByExtent(slices)) this.#addLiveBytes(extent, sign * bytes);
   }
 
-  /** Writes all changes into the transaction, yielding to the event loop between nodes if there are
-   *  many: a list of 50,000 blocks has thousands. */
+  /** Called at the end of the change: writes all of it into the transaction. Yields to the event
+   *  loop between nodes if there are many: a list of 50,000 blocks has thousands. */
   finish(): Promise<void> | undefined {
     if (this.#created.size > nodesPerStepMax) return this.#finishInSteps();
     for (const [id, node] of this.#created) this.#writeNode(id, node);
@@ -159,7 +160,7 @@ export class NodeReferences {
 
 const noBytes = new Uint8Array(0);
 
-/** The reference count of a content node; without a record it is 1. */
+/** How many parents or records refer to a content node; without a stored count it is 1. */
 export async function referencesTo(tx: Transaction, node: bigint): Promise<number> {
   const value = await tx.get(countKey(node));
   return value === undefined ? 1 : countCodec.decode(value).references;

@@ -9,8 +9,8 @@ import type { Key, Value } from "../../store/store.ts";
  *  `apply-plan.ts` changes trees. `content/reader.ts` and the listings of blocks and pages read
  *  them. */
 
-/** A node of the tree that maps the offsets of a large content to slices. Nodes are immutable,
- *  except that compaction may change the location of a leaf's bytes. */
+/** A node of the tree that maps the offsets of a large content to slices (ranges of extents). Nodes
+ *  are immutable, except that compaction may change the location of a leaf's bytes. */
 export type Node =
   | { readonly kind: "leaf"; readonly slices: readonly Slice[] }
   | { readonly kind: "inner"; readonly children: readonly Child[] };
@@ -22,13 +22,13 @@ export interface Child {
   readonly id: bigint;
 }
 
-/** Length of an encoded node. Below half a page of the engine, so that a node needs no overflow
- *  page. */
+/** Limit of the encoded length of a content node. Smaller than LMDB's limit for values within a
+ *  page: longer ones take whole pages of their own. */
 export const nodeBytesMax = 3600;
-/** A changed node that is smaller than this is merged with a neighbour. */
+/** A content node that a change makes smaller than this is merged with a neighbour. */
 export const nodeBytesMin = nodeBytesMax / 4;
 
-/** Approximate encoded length of a child: 8 bytes of id, the rest for the difference of its
+/** Approximate encoded length of a child in an inner node: 8 bytes of id, the rest for its
  *  offset. */
 const childCost = 13;
 
@@ -40,7 +40,7 @@ export function nodeCost(node: Node): number {
   return cost;
 }
 
-/** Approximate encoded length of a slice, in bytes. */
+/** Approximate encoded length of a slice, in bytes: exact lengths would cost an encoding. */
 export function sliceCost({ length, source, block }: Slice): number {
   const blockCost = block === undefined ? 0 : 1 + block.length;
   const markCost = blockCost + (source.cipher === undefined ? 0 : 13);
@@ -52,9 +52,9 @@ export function costOfChild(): number {
   return childCost;
 }
 
-/** Divides a list into groups of cost at most `costMax`. With `packed` all groups but the last are
- *  full, which suits appends; otherwise they have about the same size, so that each has room to
- *  grow. */
+/** Divides the entries of a node that became too long into groups of cost at most `costMax`. With
+ *  `packed` all groups but the last are full, which suits appends; otherwise they have about the
+ *  same size, so that each has room to grow. */
 export function cutByCost<T>(
   items: readonly T[],
   cost: (item: T) => number,
@@ -87,10 +87,11 @@ function totalCost<T>(items: readonly T[], cost: (item: T) => number): number {
   return total;
 }
 
-/** Reads and decodes a content node. */
+/** Loads a content node, in a view or, for a download, in a store snapshot of its own. */
 export type NodeSource = (id: bigint) => Promise<Node>;
 
-/** Reads a node that must exist: its parent, a record or a garbage entry refers to it. */
+/** Reads a content node that must exist, because its parent, a record or a garbage entry refers to
+ *  it. */
 export async function loadNode(
   view: { get(key: Key): Awaitable<Value | undefined> },
   id: bigint,
@@ -100,7 +101,8 @@ export async function loadNode(
   return decodeNode(value);
 }
 
-/** The slices that overlap `span`, in order; for a tree, leaf by leaf. */
+/** The slices of a content that overlap `span`, in order; those of a tree are loaded leaf by
+ *  leaf. */
 export async function* walk(
   nodes: NodeSource,
   ref: ContentRef,
@@ -113,7 +115,8 @@ export async function* walk(
   }
 }
 
-/** The slices of content that is stored in the record; none for a tree. */
+/** The slices that a record itself contains, also for inline content; none if it refers to a
+ *  tree. */
 export function slicesInRecord(ref: ContentRef): readonly Slice[] {
   if (ref.kind === "slices") return ref.slices;
   if (ref.kind === "tree" || ref.length === 0) return [];

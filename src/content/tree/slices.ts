@@ -3,16 +3,18 @@ import type { LoopShare } from "../../base/loop-share.ts";
 import { firstWhere } from "../../base/search.ts";
 import { combineCrc64 } from "../body/checksums.ts";
 
-/** Lists of slices: finding, replacing, cutting and merging them, for the content of one record or
- *  of one leaf of a tree. All lists are ordered by `at` and do not overlap; there may be gaps. */
+/** Lists of slices (references to ranges of extents): finding, replacing, cutting and merging them,
+ *  for the content of one record or of one leaf of a tree. All lists are ordered by `at` and do not
+ *  overlap; there may be gaps. */
 
-/** A half-open range of logical offsets; `to` may be `Infinity`. */
+/** A half-open range of offsets in a content; `to` may be `Infinity`. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Adjacent inline slices are merged up to this length, so that small appends create few slices. */
+/** Adjacent slices whose bytes are in the record are merged up to this length, so that small
+ *  appends create few slices. */
 const inlineSliceBytesMax = 256;
 
 export function endOf(slice: Slice): number {
@@ -32,8 +34,8 @@ export function overlapping(slices: readonly Slice[], span: Span): readonly Slic
   return first === 0 && end === slices.length ? slices : slices.slice(first, end);
 }
 
-/** Replaces the bytes in `span` with `insert`, which must be inside it. Slices that are partly in
- *  the span are cut; a slice that contains the whole span is both `head` and `tail`. */
+/** Replaces the slices in `span` with `insert`, which must be inside it. Slices that are partly in
+ *  the span are cut; one that contains the whole span is both `head` and `tail`. */
 export function replaceSpan(
   slices: readonly Slice[],
   span: Span,
@@ -60,8 +62,8 @@ export function replaceSpan(
   return result;
 }
 
-/** Cuts a slice to a span inside it. If anything is cut off, the result has no checksum; if the
- *  start is cut off, it has no block id either. */
+/** Cuts a slice to a span inside it. If anything is cut off, the checksum no longer applies and is
+ *  dropped; if the start is cut off, so is the block id, which marks the start of a block. */
 export function trim(slice: Slice, { from, to }: Span): Slice {
   if (from === slice.at && to === endOf(slice)) return slice;
   const skipped = from - slice.at;
@@ -77,8 +79,8 @@ export function trim(slice: Slice, { from, to }: Span): Slice {
     : { at: from, length, source };
 }
 
-/** The cipher of a source without its first `skipped` bytes: the same nonce, at a later position of
- *  the key stream. */
+/** The encryption of a slice without its first `skipped` bytes: the same nonce, at a later position
+ *  of the key stream. */
 export function cipherFrom({ cipher }: SliceSource, skipped: number): Pick<SliceSource, "cipher"> {
   return cipher === undefined ? {} : { cipher: { ...cipher, at: cipher.at + skipped } };
 }
@@ -118,14 +120,15 @@ function joinSources(left: Slice, right: Slice): SliceSource | undefined {
   return { extent, offset, crc64: combineCrc64(crc64, right.source.crc64, right.length) };
 }
 
-/** The slices of consecutive parts, the first of which starts at the logical offset `at`. */
+/** Converts consecutive parts of new content (bodies or blocks) to slices, of which the first
+ *  starts at offset `at`. */
 export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[] {
   const slices: Slice[] = [];
   appendParts(slices, parts, at);
   return slices;
 }
 
-/** Parts that a step of `slicesOfManyParts` converts, and its cost in units of event-loop time
+/** How many parts a step of `slicesOfManyParts` converts, and its cost in units of event-loop time
  *  (`base/loop-share.ts`). */
 export const partsPerStepMax = 512;
 const unitsPerStep = 128;
@@ -162,7 +165,8 @@ function appendParts(slices: Slice[], parts: readonly ContentPart[], at: number)
   return next;
 }
 
-/** Bytes of each extent that the slices refer to. */
+/** How many bytes of each extent the slices refer to: by so much its live bytes change when they
+ *  are added or removed. */
 export function bytesByExtent(slices: readonly Slice[]): Map<bigint, number> {
   const bytes = new Map<bigint, number>();
   for (const { source, length } of slices) {

@@ -7,36 +7,38 @@ import { StoreUnavailable } from "../store.ts";
  *  (`keyring.ts`). `record-cipher.ts` encrypts the values of a store with it,
  *  `content/extents/encrypted-files.ts` the bytes of extents. */
 
-/** What is sealed. The kind is part of the derivation of the key, so that a sealed record never
- *  opens as content. */
+/** What is encrypted: the value of a record, or bytes of an extent. The kind is part of the
+ *  derivation of the key, so that a sealed record never opens as content. */
 type SealedKind = "record" | "content";
 
-/** The stored bytes are not those that were sealed for this place: they were changed, or moved from
- *  another place, or never encrypted. */
+/** The stored bytes are not those that were encrypted for this place (a key of the store, a
+ *  position of an extent): they were changed, moved from another place, or never encrypted. */
 export class SealBroken extends Error {
   override readonly name = "SealBroken";
 }
 
-/** Header: kind (1), id of the data key (3), salt of the session (12), counter (8). The tag
- *  follows. */
+/** What precedes the encrypted bytes, with lengths: kind (1), id of the data key (3), salt of the
+ *  session (12), counter (8), authentication tag (16). */
 const saltOffset = 4;
 const counterOffset = 16;
 const headerBytes = 24;
 const tagBytes = 16;
-/** Bytes by which `seal` makes a value longer. */
+/** By how many bytes an encrypted value is longer. */
 export const sealBytes = headerBytes + tagBytes;
 const saltBytes = counterOffset - saltOffset;
 const kindBytes = { record: 1, content: 2 } as const;
 const algorithm = "aes-256-gcm";
-/** Limit of the ids of data keys, which have 24 bits. */
+/** Limit of the ids of data keys, which have 24 bits in the header. */
 export const dataKeyIdMax = 0xff_ffff;
-/** Messages of a session, after which the next one begins. */
+/** After this many messages a new session (salt and key) begins: NIST's limit for one key of
+ *  AES-GCM. */
 const messagesMax = 2 ** 32;
-/** Sessions whose keys are kept in memory: those of this process and of earlier ones. */
+/** Limit of the sessions whose keys are cached: each process that has ever written has had at least
+ *  one. */
 const sessionsMax = 4096;
 
 interface Session {
-  /** Kind, key id and salt: the first bytes of all its messages. */
+  /** Kind, id of the data key and salt: the first bytes of all messages of the session. */
   readonly start: Uint8Array;
   readonly key: Uint8Array;
   used: number;
@@ -58,14 +60,15 @@ export class Cipher {
   #active = 0;
   readonly #sessions = new Map<string, Uint8Array>();
   readonly #own: Partial<Record<SealedKind, Session>> = {};
-  /** Called when a message has a data key that this process does not know. */
+  /** Called when a message has a data key that this process does not know, to read the keys
+   *  again. */
   onUnknownKey: () => void = () => undefined;
 
   constructor(options: CipherOptions) {
     this.#options = options;
   }
 
-  /** Replaces the known data keys; `active` is the one that seals. */
+  /** Replaces the known data keys; `active` is the id of the one that encrypts from now on. */
   setKeys(keys: ReadonlyMap<number, Uint8Array>, active: number): void {
     if (!keys.has(active)) throw new RangeError(`there is no data key ${active}`);
     this.#keys = keys;
@@ -73,21 +76,21 @@ export class Cipher {
     this.#active = active;
   }
 
-  /** Encrypts bytes for one place. It is authenticated with them, so that bytes that were moved to
-   *  another place cannot be opened. */
+  /** Encrypts bytes for one place, which is authenticated with them: an attacker who moves them
+   *  elsewhere makes them unreadable. */
   seal(kind: SealedKind, place: Uint8Array, plain: Uint8Array): Uint8Array {
     const sealed = Buffer.allocUnsafe(sealBytes + plain.length);
     this.sealInto(sealed, kind, place, plain);
     return sealed;
   }
 
-  /** Does the same into `sealed`, which has `sealBytes` more than `plain`. */
+  /** Like `seal`, but writes to `sealed`, which must have `sealBytes` more than `plain`. */
   sealInto(sealed: Buffer, kind: SealedKind, place: Uint8Array, plain: Uint8Array): void {
     const session = this.#session(kind);
     sealed.set(session.start);
     sealed.writeUInt32BE(Math.floor(session.used / 2 ** 32), counterOffset);
     sealed.writeUInt32BE(session.used % 2 ** 32, counterOffset + 4);
-    // Counted before the use: an exception must not lead to a second use.
+    // Counted before the use: after an exception the number must not be used again.
     session.used += 1;
     const cipher = createCipheriv(algorithm, session.key, nonceOf(sealed));
     cipher.setAAD(place);
@@ -127,7 +130,7 @@ export class Cipher {
     return session;
   }
 
-  /** The session key of a message, which the first bytes of the message name. */
+  /** The session key of a message, derived from the data key and the salt in its first bytes. */
   #keyOf(message: Uint8Array): Uint8Array {
     const name = textOfKey(message, 0, counterOffset);
     const known = this.#sessions.get(name);
@@ -147,12 +150,14 @@ export class Cipher {
 
 const kinds = ["record", "content"] as const;
 
-/** The header of a sealed message: no other message ever has the same. */
+/** The header of an encrypted message as text: no other message ever has the same, so it can be the
+ *  key of a cache. */
 export function headerText(sealed: Uint8Array): string {
   return textOfKey(sealed, 0, headerBytes);
 }
 
-/** The last 4 bytes of the salt and the counter: unique under the key of its session. */
+/** The nonce of a message: the last 4 bytes of the salt and the counter, unique under a session
+ *  key. */
 function nonceOf(message: Uint8Array): Uint8Array {
   return message.subarray(headerBytes - 12, headerBytes);
 }

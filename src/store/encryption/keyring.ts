@@ -11,9 +11,10 @@ import { recordCodec } from "../../encoding/table.ts";
  *  by other processes. So a change of the master key encrypts a few keys again, not all data. */
 
 const keyBytes = 32;
-/** Limit of the data keys of a store; each rotation adds one. */
+/** Limit of the data keys of a store, which are all in one record; each rotation adds one. */
 const dataKeysMax = 1000;
-/** A new data key is used for writing after this time, in which all processes learn it. */
+/** A new data key encrypts only after this time, in which all processes learn it: one that lacks it
+ *  could not read what others write. */
 const activationTicks = 10n * ticksPerSecond;
 const millisecondsPerTick = 10_000n;
 
@@ -32,7 +33,8 @@ interface KeyringRecord {
 
 const codec = recordCodec<KeyringRecord>({ version: 1 });
 
-/** A data key; the newest one seals, all of them open. */
+/** A data key of the store, decrypted. The newest one encrypts; all remain, to decrypt what they
+ *  have encrypted. */
 export interface DataKey {
   readonly id: number;
   readonly createdAt: Ticks;
@@ -52,13 +54,13 @@ const notEncrypted =
   "--encryption: the data was stored without encryption; export it and load the archive into a " +
   "new, encrypted location (etagere export, etagere load)";
 
-/** Reads the data keys of a stored record; throws `EncryptionRefused` for a wrong master key. */
+/** Decrypts the stored data keys with the master key; throws `EncryptionRefused` if it is wrong. */
 export function unwrapKeys(stored: Uint8Array, master: Uint8Array | undefined): readonly DataKey[] {
   if (master === undefined) throw new EncryptionRefused(missingKey);
   return codec.decode(stored).keys.map((each) => unwrap(each, master));
 }
 
-/** A cipher that only decrypts. */
+/** A cipher that only decrypts, for `etagere check` and other commands that read a folder. */
 export function readingCipher(keys: readonly DataKey[]): Cipher {
   const noRandom = (): never => {
     throw new Error("this cipher only opens");
@@ -73,7 +75,8 @@ function keyMap(keys: readonly DataKey[]): ReadonlyMap<number, Uint8Array> {
   return new Map(keys.map(({ id, key }) => [id, key]));
 }
 
-/** Throws `EncryptionRefused` if a store without a master key is encrypted. */
+/** Called if the operator gave no master key: throws `EncryptionRefused` if the store is
+ *  encrypted. */
 export async function refuseEncrypted(store: Store): Promise<void> {
   const stored = await store.snapshot((view) => view.get(keyringKey));
   if (stored !== undefined) throw new EncryptionRefused(missingKey);
@@ -87,8 +90,8 @@ interface OpenOptions {
   readonly keys?: readonly DataKey[] | undefined;
 }
 
-/** The data keys of a store. A store without any data gets its first one, in the same transaction
- *  that finds it empty. */
+/** Returns the data keys of a store. An empty store gets its first one, in the transaction that
+ *  finds it empty, so that no record is ever written before. */
 export async function openKeyring(options: OpenOptions): Promise<readonly DataKey[]> {
   const { store, master, random } = options;
   return store.transact(async (tx) => {
@@ -107,7 +110,8 @@ interface RotateOptions {
   readonly random: Random;
 }
 
-/** Wraps the data keys with another master key. Data is not written again. */
+/** `etagere encryption`: encrypts the data keys with another master key. Data is not written
+ *  again. */
 export async function changeMasterKey(
   { store, master, random }: RotateOptions,
   next: Uint8Array,
@@ -115,7 +119,7 @@ export async function changeMasterKey(
   return changeKeys(store, master, (keys) => keys, { master: next, random });
 }
 
-/** Adds a data key, which running and later processes use for what they write from now on. */
+/** `etagere encryption`: adds a data key, which all processes use for what they write later. */
 export async function addDataKey(options: RotateOptions): Promise<readonly DataKey[]> {
   const { store, master, random } = options;
   return changeKeys(store, master, (keys, now) => [...keys, newKey(keys, now, random)], options);
@@ -164,7 +168,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const algorithm = "aes-256-gcm";
 
-/** Wraps with random nonces: there are few, under a key that is used for nothing else. */
+/** Encrypts a data key. Random nonces suffice, because few keys are wrapped with one master key. */
 function wrap({ id, createdAt, key }: DataKey, { master, random }: Wrapping): WrappedKey {
   const nonce = random.bytes(nonceBytes);
   const cipher = createCipheriv(algorithm, wrappingKey(master), nonce);
@@ -202,7 +206,8 @@ interface FollowOptions {
   readonly log: Log;
 }
 
-/** Gives the cipher its keys, and those that are added later. Returns a function that ends it. */
+/** Gives the cipher of a running server the data keys, and those that are added later. Returns a
+ *  function that ends this. */
 export async function followKeyring(
   options: FollowOptions,
   first: readonly DataKey[],

@@ -17,21 +17,23 @@ import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
  *  its engine (`encodedEngine`), the PostgreSQL store calls the codec for each value. Keys are not
  *  encrypted, because the engine must order them. */
 
-/** The keys of a store whose values are treated differently, by the first byte of the key. */
+/** Which entries of a store are treated differently, by the first byte of their keys. */
 export interface RecordRules {
-  /** Their values are not encrypted: numbers that a database adds to, and the list of extents. */
+  /** Entries whose values are not encrypted: counters, to which a database adds, and the list of
+   *  extents. */
   readonly plain: ReadonlySet<number>;
-  /** Logs: a database inserts the sequence into their keys after the value was encrypted. */
+  /** Entries of logs: a database inserts the sequence into the key after the value was encrypted,
+   *  so the value is authenticated with the key without it. */
   readonly logs: ReadonlySet<number>;
 }
 
-/** The tag of the wrapped data keys, which are not encrypted again. They are not part of saved
- *  states, and not copied as records. */
+/** First byte of the key of the wrapped data keys, which are not encrypted again. A restore or a
+ *  copy of a store leaves them out. */
 export const keyringTag = 0x0e;
 export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 
-/** Total length of the values that are kept in memory: mostly accounts and containers, which every
- *  request reads, and what was just written. */
+/** Limit of the decrypted values that are kept in memory: mostly accounts and containers, which
+ *  every request reads, and what was just written. */
 const cachedBytesMax = 8 * 1024 * 1024;
 const cachedValueBytesMax = 4096;
 
@@ -40,21 +42,22 @@ interface CachedValue {
   readonly value: Value;
 }
 
-/** Encrypts the values of a store. The key of an entry is authenticated with the value. */
+/** Encrypts the values of a store. The key of an entry is authenticated with its value, so that an
+ *  exchange of values between keys is noticed. */
 export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
   const isPlain = (text: KeyText): boolean =>
     rules.plain.has(text.charCodeAt(0)) || text.charCodeAt(0) === keyringTag;
   const placeOf = (key: Key): Uint8Array =>
     rules.logs.has(key[0] ?? 0) ? keyWithoutSequence(key) : key;
-  // By the header of the sealed value, which is unique: a key and its revision are not, because a
-  // commit that fails after its values were sealed leaves its revision to another one.
+  // Decrypted values by the header of the encrypted one, which is unique. A key with its revision
+  // is not: a commit that fails after the encryption leaves its revision to another one.
   const cache = new RecentMap<CachedValue>(
     cachedBytesMax,
     (_, { text, value }) => text.length + value.length,
   );
   const seal = (key: Key, text: KeyText, value: Value): Value => {
     const sealed = cipher.seal("record", placeOf(key), value);
-    // A copy: the value may be a part of larger memory.
+    // A copy, because the value may be a view of a larger array, which the cache would keep.
     if (value.length <= cachedValueBytesMax) {
       cache.set(headerText(sealed), { text, value: value.slice() });
     }

@@ -3,8 +3,8 @@ import type { Random } from "../../base/world.ts";
 import { RecentMap } from "../../process/memo.ts";
 
 /** The keys of Azure's encryption scopes on an encrypted store: the content of blobs in a scope is
- *  encrypted with a key of the scope. `http/` begins a body with them, `content/reader.ts` decrypts
- *  with them. */
+ *  encrypted with a key of the scope. `http/request/body.ts` encrypts bodies with them,
+ *  `content/reader.ts` decrypts. */
 
 export interface ScopeName {
   readonly account: bigint;
@@ -15,8 +15,8 @@ export interface ScopeName {
 interface ScopeCipher {
   readonly key: Uint8Array;
   readonly nonce: bigint;
-  /** The scope and the session, which lead to the key: `<account>/<name>/<salt>`. It is stored with
-   *  the slices of the body. */
+  /** Scope and salt, from which readers derive the key: `<account>/<name>/<salt>`. Stored with the
+   *  slices (stored ranges) of the body. */
   readonly scope: string;
 }
 
@@ -27,15 +27,15 @@ interface Session {
 }
 
 const saltBytes = 12;
-/** Bodies of a session, after which the next one begins. */
+/** After this many bodies a new session (salt and key) of a scope begins. */
 const bodiesMax = 2n ** 32n;
-/** Length of the references whose keys are kept in memory. */
+/** Limit of the total length of the names in each cache of keys. */
 const referenceCharactersMax = 512 * 1024;
 
 /** The keys of encryption scopes. They follow from the first data key of the store, which is
  *  random, wrapped by the master key and never removed, so that no key of a scope is stored. A
- *  process uses each in a session of its own, as `Cipher` does: no nonce repeats, whenever a
- *  process is killed. */
+ *  process uses each with a random salt of its own (a session), as `Cipher` does: no nonce repeats,
+ *  whenever a process is killed. */
 export class ScopeKeys {
   readonly #root: Uint8Array;
   readonly #random: Random;
@@ -49,17 +49,18 @@ export class ScopeKeys {
     this.#bodiesMax = sessionBodiesMax;
   }
 
-  /** The key and a new nonce for a body in a scope. */
+  /** Returns the key and a new nonce for a body in an encryption scope. */
   begin({ account, name }: ScopeName): ScopeCipher {
     const id = `${account.toString(16)}/${name}`;
     const known = this.#sessions.get(id);
     const session = known !== undefined && known.used < this.#bodiesMax ? known : this.#open(id);
-    // Counted before the use: an exception must not lead to a second use.
+    // Counted before the use: after an exception the number must not be used again.
     session.used += 1n;
     return { key: session.key, nonce: session.used - 1n, scope: session.scope };
   }
 
-  /** The key of a stored slice. `scope` is the scope in the cipher of the slice. */
+  /** Derives the key that decrypts a slice (stored range of a body), from the `scope` stored with
+   *  it. */
   keyOf(scope: string): Uint8Array {
     const known = this.#keys.get(scope);
     if (known !== undefined) return known;

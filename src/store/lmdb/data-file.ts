@@ -21,8 +21,8 @@ import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 
 const groupAndOthers = 0o077;
 
-/** Opens a data file that the library created, and removes the access of other users that it
- *  grants. */
+/** Opens a data file that the LMDB library created, and removes the access for other users that the
+ *  library grants. */
 export function openDataFile(path: string): number {
   const descriptor = openSync(path, "r+");
   if ((fstatSync(descriptor).mode & groupAndOthers) === 0) return descriptor;
@@ -35,13 +35,13 @@ export function openDataFile(path: string): number {
   return descriptor;
 }
 
-/** Length of a lock file: its header, and 64 bytes for each reader. */
+/** Parts of LMDB's lock file: a header, and 64 bytes for each reader. */
 const headerBytes = 8192;
 const readerBytes = 64;
 
-/** Creates the lock file with all its blocks allocated. The library would create it sparse, map it
- *  and write through the mapping: on a full disk the first write to a hole ends the process with
- *  SIGBUS. */
+/** Creates LMDB's lock file, the list of readers, with all its blocks allocated. The library would
+ *  create it sparse, map it and write through the mapping: on a full disk the first write to a hole
+ *  ends the process with SIGBUS. */
 export function ensureLockFile(dataPath: string, readersMax: number): void {
   const path = `${dataPath}-lock`;
   if (existsSync(path)) return;
@@ -59,7 +59,7 @@ export function ensureLockFile(dataPath: string, readersMax: number): void {
 }
 
 /** Removes a sparse lock file of an earlier release, so that `ensureLockFile` creates it with its
- *  blocks allocated. The caller must have the location for itself. */
+ *  blocks allocated. No other process may have the location open. */
 export function removeSparseLockFile(dataPath: string): void {
   const path = `${dataPath}-lock`;
   const found = statSync(path, { throwIfNoEntry: false });
@@ -72,9 +72,9 @@ interface FileIdentityOptions {
   readonly log: Log | undefined;
 }
 
-/** Detects that a data file was deleted, moved or replaced under its path. Later commits to it
- *  would be lost with the process, although flushed. Checked after a commit and before its
- *  acknowledgement. */
+/** Detects that an open data file was deleted, moved or replaced, by an operator for example. Later
+ *  commits to it would be lost with the process, although flushed. Checked after each commit,
+ *  before clients get its result. */
 export class FileIdentityCheck {
   readonly #options: FileIdentityOptions;
   #inode: number;
@@ -120,16 +120,17 @@ export class FileIdentityCheck {
 /** Page size of the data files. LMDB's usual 4 KiB would be too small: a page must hold two keys,
  *  which may have 4,000 bytes each. */
 export const pageBytes = 8192;
-/** Header of every page: page number, transaction, key size, flags, bounds. */
+/** Length of the header of every page: page number, transaction, key size, flags, bounds. */
 const pageHeaderBytes = 24;
 
-/** LMDB writes its two meta pages in turn; the one with the later transaction is valid. */
+/** Number of meta pages, which describe the file. LMDB writes them alternately; the one with the
+ *  later transaction is valid. */
 const metaCount = 2;
 const metaBytes = 160;
 const magic = 0xbeefc0de;
 const noRoot = 2n ** 64n - 1n;
 
-/** Fields of the newer of the two meta pages of an LMDB file. */
+/** What `PageReserve` needs of the newer of the two meta pages of an LMDB file. */
 interface FileMeta {
   /** Number of the first page that was never used. */
   readonly nextPage: number;
@@ -143,8 +144,8 @@ interface FileMeta {
   readonly transaction: number;
 }
 
-/** Reads the meta pages. Must run under the write lock; otherwise a commit may change them during
- *  the read. Offsets: `MDB_meta` of lmdb 3.5. */
+/** Reads the newer meta page of an LMDB file. Must run under the write lock; otherwise a commit may
+ *  change it during the read. Offsets: `MDB_meta` of lmdb 3.5. */
 export function readMeta(descriptor: number): FileMeta {
   const buffer = Buffer.alloc(metaBytes);
   let latest: FileMeta | undefined;
@@ -174,7 +175,7 @@ function decoded(buffer: Buffer, transaction: number): FileMeta {
   };
 }
 
-/** Pages that a count of free pages reads at most: enough for half a million free pages. */
+/** Limit of the pages that `countFreePages` reads: enough for half a million free pages. */
 const pagesReadMax = 512;
 
 const branchFlag = 0x01;
@@ -184,10 +185,10 @@ const nodeHeaderBytes = 8;
 const transactionBytes = 8;
 const numberBytes = 8;
 
-/** Counts the free pages that a commit can use before the file must grow: those freed by
- *  transactions below `oldest`, which no reader can see. A lower bound. Called under the write lock
- *  when the disk is full. The tree of free pages maps a transaction to `[count, entry…]`; an entry
- *  is a page, 0, or the negative length of a run whose first page follows. */
+/** Counts the free pages that a commit can use on a full disk, at least: those freed by
+ *  transactions below `oldest`, which no reader can see. Called under the write lock. The tree of
+ *  free pages maps a transaction to `[count, entry…]`; an entry is a page, 0, or the negative
+ *  length of a run whose first page follows. */
 export function countFreePages(descriptor: number, meta: FileMeta, oldest: number): number {
   if (meta.freeRoot === undefined) return 0;
   const pagesToRead = [meta.freeRoot];
@@ -250,32 +251,35 @@ interface PageReserveOptions {
   /** Whether some pages are reserved for transactions that free space. If not, every transaction
    *  may use all pages. */
   readonly keepsReserve: boolean;
-  /** The oldest transaction that a reader of any process sees; `undefined` without readers. */
+  /** The oldest transaction that an open reader of any process sees; pages freed later are in
+   *  use. */
   readonly oldestReader: () => number | undefined;
 }
 
-/** Smallest reserve, 4 MiB: enough for a few of the largest batches of deletes. */
+/** Pages reserved for transactions that free space: 1/32 of the file, 4 to 32 MiB. 4 MiB are enough
+ *  for a few of the largest batches of deletes. */
 const reservePagesMin = 512;
 const reservePagesMax = 4096;
 const reserveShare = 32;
-/** Pages by which the file grows at a time: 2 to 16 MiB. */
+/** Pages by which the file grows at a time: 1/4 of it, 2 to 16 MiB, so that few commits extend
+ *  it. */
 const aheadPagesMin = 256;
 const aheadPagesMax = 2048;
 const aheadShare = 4;
-/** Bytes per unit of `stat.blocks`. */
+/** Bytes per unit of `blocks` in the result of `fstat`. */
 const blockBytes = 512;
 const zeros = Buffer.alloc(128 * pageBytes);
 
-/** Prevents the library from meeting a full disk: lmdb 3.5 overruns its heap when a page cannot be
- *  written (docs/adr/013-full-disk.md). Before a commit the file is extended with zeros, so that it
- *  owns the blocks for all pages that the commit needs in the worst case; if that fails, the commit
- *  is rejected. A part of the space is reserved for transactions that free space, because in a
- *  copy-on-write tree these take space first. The library ignores the pages after the last used
- *  one. */
+/** Keeps the LMDB library from writing to a full disk: lmdb 3.5 overruns its heap when a page
+ *  cannot be written (docs/adr/013-full-disk.md). Before a commit the file is extended with zeros,
+ *  so that it owns the blocks for all pages that the commit needs in the worst case; if that fails,
+ *  the commit is rejected. A part of the space is reserved for transactions that free space,
+ *  because in a copy-on-write tree even a delete takes pages first. The library ignores the pages
+ *  after the last used one. */
 export class PageReserve {
   readonly #options: PageReserveOptions;
   #meta: FileMeta;
-  /** Pages that commits may use before the file must be examined again. */
+  /** Allocated pages that commits may use before the file must be examined again. */
   #room = 0;
   #sequence = -1;
 
@@ -284,10 +288,11 @@ export class PageReserve {
     this.#meta = readMeta(options.descriptor);
   }
 
-  /** Reserves the pages for a batch, or throws `StoreFull`. Must run under the write lock, before
-   *  anything is written. */
+  /** Called before each commit, under the write lock: reserves the pages that the batch may need,
+   *  or throws `StoreFull`. */
   admit(batch: EngineBatch, current: EngineReader): void {
-    // Commits of other processes show in the sequence or in the commit priority.
+    // If another process has committed, which changes the sequence or the commit priority, `#room`
+    // is wrong.
     const isKnown = current.sequence === this.#sequence && current.priorityOwner === 0;
     const demand = demandOf(batch.writes, this.#meta);
     const kept = this.#reservedPages(batch);
@@ -317,8 +322,8 @@ export class PageReserve {
     this.#room -= demand.pages;
   }
 
-  /** The page at which the file ends. Fills the holes that a copy of the file may have where zeros
-   *  were written. */
+  /** The page at which the file ends. A copy of the file may have holes instead of zeros, which own
+   *  no blocks: fills them. */
   #fileEnd(nextPage: number): number {
     const { size, blocks } = fstatSync(this.#options.descriptor);
     const end = Math.floor(size / pageBytes);
@@ -326,8 +331,8 @@ export class PageReserve {
     return mayHaveHoles && nextPage < end ? this.#write(nextPage, end) : end;
   }
 
-  /** Adds free pages to the room, which the library uses before new ones. Counts only 3/4 of them,
-   *  because some may be unusable. */
+  /** Adds to `#room` the free pages inside the file, which the library uses before new ones. Counts
+   *  only 3/4 of them, because some may be unusable. */
   #useFreePages({ together }: PageDemand, needed: number): void {
     const { descriptor, oldestReader } = this.#options;
     const { transaction } = this.#meta;
@@ -344,8 +349,8 @@ export class PageReserve {
     this.#room += free;
   }
 
-  /** Writes zeros up to page `end`, or as far as the disk allows. Returns the page at which the
-   *  file ends. */
+  /** Extends the file with zeros up to page `end`, or as far as the disk allows. Returns the page
+   *  at which the file ends. */
   #write(start: number, end: number): number {
     let position = start * pageBytes;
     const target = end * pageBytes;
@@ -365,9 +370,10 @@ function clamp(value: number, min: number, max: number): number {
   return Math.ceil(Math.min(Math.max(value, min), max));
 }
 
-/** An LMDB node (header, key, value) that is larger gets its own overflow pages. */
+/** A larger LMDB entry (header, key, value) gets its own overflow pages. */
 const nodeBytesMax = pageBytes / 2 - 64;
-/** Pages for split roots, the tree of free pages and the state record. */
+/** Pages that every commit may need: for split roots, the tree of free pages and the state
+ *  record. */
 const pagesAlways = 32;
 /** The library rewrites at most 75,000 entries of its free list, 8 bytes each. */
 const listPagesMax = 160;
@@ -376,16 +382,17 @@ const listEntriesPerPage = 512;
 const splitBytesMin = 2048;
 const branchEntryBytes = 10;
 
-/** Pages that a commit needs in the worst case. */
+/** How many pages a commit needs in the worst case. */
 interface PageDemand {
   readonly pages: number;
   /** Pages that must be contiguous: scattered free pages cannot serve them. */
   readonly together: number;
 }
 
-/** Computes the worst case. A write copies one page per level, a delete also a neighbour of each to
- *  merge with; no page is copied twice in a commit. A put may split its leaf. A branch page is
- *  split if it was full, and again when keys have filled its halves. */
+/** Computes how many pages a commit may need. A write copies one page per level of the tree, a
+ *  delete also a neighbour of each to merge with; no page is copied twice in a commit. A put may
+ *  split its leaf. A branch page is split if it was full, and again when keys have filled its
+ *  halves. */
 export function demandOf(writes: readonly EngineWrite[], meta: FileMeta): PageDemand {
   let together = 0;
   let leaves = 1;
@@ -407,8 +414,8 @@ export function demandOf(writes: readonly EngineWrite[], meta: FileMeta): PageDe
   return { pages: Math.ceil(pages), together };
 }
 
-/** Returns the lowest transaction of the library's list of readers, which has one line of process,
- *  thread and transaction for each; undefined without readers. */
+/** Parses the library's list of open readers, which has a line with process, thread and transaction
+ *  for each. Returns the lowest transaction; undefined without readers. */
 export function oldestReaderOf(list: string): number | undefined {
   const transactions = list
     .split("\n")

@@ -7,7 +7,7 @@ import type { World } from "../base/world.ts";
 import type { Wait, Runtime } from "../operation/work.ts";
 import type { SubscriptionManager } from "../events/subscription-manager.ts";
 import type { HttpService, Observer } from "../http/http-service.ts";
-import type { SmbAdministration } from "../smb/administration.ts";
+import type { SmbAdministration } from "../smb/server.ts";
 import type { AdminAudit } from "./admin-audit.ts";
 import type { FeedEvent } from "./feed/feed-event.ts";
 import type { IdentityContext } from "./identity/token-issuer.ts";

@@ -1,5 +1,5 @@
 /** A change of a file or directory by an SMB client, for the request feed of the admin listener.
- *  `smb/change-reporter.ts` reports it. */
+ *  `smb/audit/smb-auditor.ts` reports it. */
 export interface FileChange {
   /** The SMB command: "CREATE", "SET_INFO" or "CLOSE". */
   readonly operation: string;

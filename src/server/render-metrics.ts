@@ -4,7 +4,7 @@ import type { ServerFacts } from "../admin/admin-context.ts";
 import type { BucketSample, FigureSample } from "../admin/views/figures.ts";
 import type { DataStores } from "../data/data-stores.ts";
 import type { SubscriptionManager, SubscriptionStatus } from "../events/subscription-manager.ts";
-import type { SmbAdministration } from "../smb/administration.ts";
+import type { SmbAdministration } from "../smb/server.ts";
 import { requestLabels } from "./metrics.ts";
 
 /** A metric of `/metrics`: its name, type and help text, and its value, or a line for each value

@@ -1,9 +1,8 @@
 import { isTemporary, StoreClosed } from "../store/store.ts";
-import { errorResponse, type FileId, type SmbResponse } from "./response.ts";
+import { errorResponse, type FileId, type SmbResponse, RequestLifetime } from "./request.ts";
 import type { Connection } from "./connection.ts";
-import type { Signer } from "./crypto/signing.ts";
-import { dispatch } from "./dispatch.ts";
-import { RequestLifetime } from "./request.ts";
+import type { Signer } from "./crypto/session-keys.ts";
+import { dispatch } from "./operations/dispatch.ts";
 import type { Session } from "./session.ts";
 import { Status, type NtStatus } from "./status.ts";
 import { decodeHeader, encodeHeader, headerBytes, type Header } from "./wire/header.ts";

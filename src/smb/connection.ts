@@ -4,7 +4,7 @@ import { CompoundRequest, splitCompound, type CompoundElement } from "./compound
 import { removeChannel, type Channel, type Session } from "./session.ts";
 import { answerSmb1Negotiate } from "./operations/negotiate.ts";
 import { bytesPerCredit, type RequestLifetime } from "./request.ts";
-import type { Signer } from "./crypto/signing.ts";
+import { type Signer, transformHeaderBytes } from "./crypto/session-keys.ts";
 import {
   frameBytesMax,
   inFlightBytesMax,
@@ -23,7 +23,6 @@ import { Framer, writeFrame } from "./framing.ts";
 import { ConnectionTraffic } from "./traffic.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
-import { transformHeaderBytes } from "./crypto/encryption.ts";
 
 /** The connections of SMB clients: credits, decryption, and the order in which requests run.
  *  `smb/server.ts` makes a `Connection` for each socket. */

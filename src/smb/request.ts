@@ -1,12 +1,77 @@
-import type { CommandResult, FileId } from "./response.ts";
 import { transactBytesMax } from "./limits.ts";
 import type { RelatedContext } from "./compound-request.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { Connection } from "./connection.ts";
 import type { Session, TreeConnect } from "./session.ts";
-import type { NtStatus } from "./status.ts";
-import type { Header } from "./wire/header.ts";
-import { Dialect } from "./wire/protocol.ts";
+import { type NtStatus, Status, statusOf } from "./status.ts";
+import { type Header, headerBytes } from "./wire/header.ts";
+import { Dialect, commandNameOf } from "./wire/protocol.ts";
+import type { Signer } from "./crypto/session-keys.ts";
+import { Writer } from "./wire/buffers.ts";
+import type { Done, FileOutcome, FileResult } from "../file/filesystem/file-result.ts";
+import type { ByteSpan } from "../file/locks/byte-ranges.ts";
+import { runUntilReady, type Runtime } from "../operation/work.ts";
+
+/** Requests and their responses, as the handlers in `smb/operations` get and return them, and how a
+ *  handler waits for locks. */
+
+/** The response to one request. Its header is written when the response is sent. */
+export interface SmbResponse {
+  readonly status: NtStatus;
+  /** The message. The first 64 bytes are reserved for the header. */
+  readonly message: Buffer;
+  /** The FileId that related requests of the compound inherit. */
+  readonly fileId?: FileId;
+  /** The new id, set by TREE_CONNECT. If undefined, the response has the id of the request. The
+   *  same holds for `sessionId`. */
+  readonly treeId?: number;
+  readonly sessionId?: bigint;
+  /** Overrides the signer of the channel, if the session has ended or belongs to another
+   *  connection. */
+  readonly signer?: Signer | undefined;
+  /** Receives the bytes as sent, for the preauthentication integrity hash. */
+  readonly whenSigned?: (message: Buffer) => void;
+  /** The final SESSION_SETUP response is signed even if the session does not require it. */
+  readonly mustSign?: boolean;
+  /** Set if nothing is sent and the connection is closed. */
+  readonly closesConnection?: true;
+}
+
+/** What the handler of a command returns: a response, or the status of an error response. */
+export type CommandResult = SmbResponse | NtStatus;
+
+/** Id of an open: the persistent part survives a reconnect, the volatile part does not. */
+export interface FileId {
+  readonly persistent: bigint;
+  readonly volatile: bigint;
+}
+
+const errorStructureSize = 9;
+
+export function newResponse(body: Buffer, status: NtStatus = Status.success): SmbResponse {
+  const message = Buffer.allocUnsafe(headerBytes + body.length);
+  body.copy(message, headerBytes);
+  return { status, message };
+}
+
+/** ERROR response, also used for interim responses ([MS-SMB2] 2.2.2). */
+export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
+  const body = new Writer(16).u16(errorStructureSize).u16(0);
+  if (data === undefined) body.u32(0).u8(0);
+  else body.u32(data.length).bytes(data);
+  return newResponse(body.finish(), status);
+}
+
+/** A response of StructureSize 4 without fields, as of ECHO and LOGOFF. */
+export function emptyResponse(): SmbResponse {
+  return newResponse(new Writer(4).u16(4).u16(0).finish());
+}
+
+/** Closes the connection without a response. */
+export const disconnect: SmbResponse = {
+  ...errorResponse(Status.invalidParameter),
+  closesConnection: true,
+};
 
 /** One request as the handlers in `smb/operations` get it: its bytes, its connection, and what
  *  decryption and compounds add to it. */
@@ -120,4 +185,42 @@ export function exceedsLimits(request: Request, requested: number, moved = reque
 export function coversBytes({ header, connection }: Request, bytes: number): boolean {
   if (connection.dialect === Dialect.v202) return bytes <= bytesPerCredit;
   return bytes <= Math.max(1, header.creditCharge) * bytesPerCredit;
+}
+
+/** Why a request stops waiting: it was cancelled, or it may not become pending. */
+interface Stopped {
+  readonly kind: "stopped";
+  readonly status: NtStatus;
+}
+
+/** Runs a file operation for a request, again and again while it must wait for a byte-range lock or
+ *  a break of a caching grant. Sends an interim response before the first wait. Returns the status
+ *  if the operation fails, the client cancels it, or the request may not become pending. `ranges`
+ *  are what it wants to lock, for the list of waiting requests. */
+export async function waitForLocks<T>(
+  { connection, lifetime }: TreeRequest,
+  attempt: (runtime: Runtime) => Promise<FileOutcome<T>>,
+  ranges?: readonly ByteSpan[],
+): Promise<Done<T> | NtStatus> {
+  const { runtime } = connection.server.world;
+  const { client, command } = lifetime.origin;
+  const waiter = { client, operation: commandNameOf(command), ranges };
+  const stop = (status?: NtStatus): Stopped | undefined => {
+    if (status !== undefined) return { kind: "stopped", status };
+    return lifetime.isCancelled ? { kind: "stopped", status: Status.cancelled } : undefined;
+  };
+  const run = () => attempt(runtime);
+  const outcome = await runUntilReady<FileResult<T>, Stopped>(runtime, waiter, run, {
+    before: () => stop(lifetime.goAsync()),
+    after: () => stop(),
+    onInterrupt: (listener) => lifetime.onCancel(listener),
+  });
+  switch (outcome.kind) {
+    case "done":
+      return outcome;
+    case "fault":
+      return statusOf(outcome.fault);
+    case "stopped":
+      return outcome.status;
+  }
 }

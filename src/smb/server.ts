@@ -2,25 +2,87 @@ import { createServer, type Socket, type Server } from "node:net";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Log, World } from "../base/world.ts";
-import type { Runtime } from "../operation/work.ts";
-import { SmbAuditor, type WriteSmbAudit } from "./audit/smb-auditor.ts";
-import { ChangeReporter } from "./change-reporter.ts";
+import type { Runtime, Wait } from "../operation/work.ts";
+import { SmbAuditor, type WriteSmbAudit, ChangeReporter } from "./audit/smb-auditor.ts";
 import type { ReportFileChange } from "../file/file-change.ts";
 import { BreakNotifier } from "./files/break-notifier.ts";
 import { ChangeDispatcher } from "./files/change-dispatcher.ts";
-import { DurableHandles } from "./files/durability.ts";
+import { DurableHandles, Replays } from "./files/durability.ts";
 import type { FileHandle } from "./files/file-handle.ts";
-import { Replays } from "./files/replays.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import { serverTrafficBytesMax } from "./limits.ts";
-import type { Session } from "./session.ts";
+import { type Session, endSession } from "./session.ts";
 import { ServerTraffic } from "./traffic.ts";
-import { SecurityMode } from "./wire/protocol.ts";
+import { SecurityMode, Dialect } from "./wire/protocol.ts";
 import { Connection } from "./connection.ts";
-import { administrationOf, type SmbAdministration } from "./administration.ts";
 
 /** The SMB server: its TCP listener, and the state that all its connections share.
  *  `server/smb-endpoint.ts` starts it. */
+
+/** What the administration API may do with SMB: list the sessions of this server process, and end
+ *  one. */
+export interface SmbAdministration {
+  sessions(): readonly SessionFacts[];
+  /** The requests of this process that wait for a lock or a break. */
+  waits(): readonly Wait[];
+  /** Waits of this process, and break notifications that it has sent, since its start. */
+  counts(): { readonly waits: number; readonly breaks: number };
+  /** Ends a session and closes its handles. False if no session has this id. */
+  end(id: bigint): Promise<boolean>;
+}
+
+/** A session as the administration API shows it. */
+export interface SessionFacts {
+  readonly id: bigint;
+  readonly account: string;
+  readonly clients: readonly string[];
+  readonly dialect: string;
+  readonly isSigned: boolean;
+  readonly isEncrypted: boolean;
+  readonly shares: readonly string[];
+  readonly openCount: number;
+}
+
+const dialectNames: Readonly<Record<number, string>> = {
+  [Dialect.v202]: "2.0.2",
+  [Dialect.v210]: "2.1",
+  [Dialect.v300]: "3.0",
+  [Dialect.v302]: "3.0.2",
+  [Dialect.v311]: "3.1.1",
+};
+
+function administrationOf(server: SmbServerState): SmbAdministration {
+  return {
+    sessions: () => [...server.sessions.values()].map(factsOf),
+    waits: () => server.world.runtime.waits?.list() ?? [],
+    counts: () => ({
+      waits: server.world.runtime.waits?.count ?? 0,
+      breaks: server.breakNotifier.sentCount,
+    }),
+    async end(id) {
+      const session = server.sessions.get(id);
+      if (session === undefined) return false;
+      await endSession(server, session, "close");
+      return true;
+    },
+  };
+}
+
+function factsOf(session: Session): SessionFacts {
+  const { id, account, negotiated, channels, trees, handles } = session;
+  return {
+    id,
+    account,
+    clients: [...channels].map(({ connection }) => connection.peer),
+    dialect: dialectNames[negotiated.dialect] ?? "",
+    isSigned: session.signingRequired,
+    isEncrypted: session.requiresEncryption,
+    shares: [...trees.values()]
+      .filter(({ kind }) => kind === "disk")
+      .map((tree) => tree.share.name),
+    openCount: handles.size,
+  };
+}
 
 /** Keeps the promises of work that no request awaits, for example of closing the handles of a lost
  *  connection. */

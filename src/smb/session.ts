@@ -1,6 +1,5 @@
 import type { Connection, NegotiatedParameters } from "./connection.ts";
-import type { Encryptor } from "./crypto/encryption.ts";
-import type { Signer } from "./crypto/signing.ts";
+import type { Encryptor, Signer } from "./crypto/session-keys.ts";
 import type { RequestLifetime } from "./request.ts";
 import type { ShareAddress } from "../file/filesystem/file-reference.ts";
 import type { Login } from "./ntlm/login.ts";

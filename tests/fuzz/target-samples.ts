@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { frameKinds, mapCodec } from "../../src/commands/archive/archive-format.ts";
 import { framePrefix } from "../../src/smb/framing.ts";
 import { headerBytes, smb2Magic } from "../../src/smb/wire/header.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { account, accountKey } from "../auth/request-of.ts";
 import { soundMessages } from "../smb-wire/sound-messages.ts";
 import { authenticate, firstToken } from "../smb-wire/wire-login.ts";

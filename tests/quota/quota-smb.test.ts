@@ -3,7 +3,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { Status } from "../../src/smb/status.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { freePorts } from "../harness/server.ts";
 import { WireClient, type Handle } from "../smb-wire/wire-client.ts";
 import { close, openFile, write } from "../smb-wire/wire-messages.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { freshName } from "../harness/server.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import { restAndSmb } from "./rest-and-smb.ts";

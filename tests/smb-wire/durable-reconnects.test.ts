@@ -2,7 +2,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { beforeAll, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
 import { ContextName, encodeContexts } from "../../src/smb/wire/create.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
 import { close, createBody, handleOf, write } from "./wire-messages.ts";

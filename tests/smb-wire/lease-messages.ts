@@ -6,7 +6,7 @@ import {
   encodeLease,
   type CreateContext,
 } from "../../src/smb/wire/create.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import type { Answered, Handle, WireClient } from "./wire-client.ts";
 import { createBody, handleOf, shareAll } from "./wire-messages.ts";
 

@@ -1,7 +1,7 @@
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient } from "./wire-client.ts";
 import {

@@ -1,5 +1,5 @@
 import { fileClasses, volumeClasses } from "../../src/smb/files/information-classes.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import type { Handle } from "./wire-client.ts";
 import { firstToken, sessionSetup } from "./wire-login.ts";
 import { closeBody, createBody, lockBody, notifyBody } from "./wire-messages.ts";

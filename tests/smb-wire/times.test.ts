@@ -1,7 +1,7 @@
 import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
 import { Access, close, openFile, renameInfo, setInfo, write } from "./wire-messages.ts";

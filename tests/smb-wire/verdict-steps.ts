@@ -1,7 +1,7 @@
 import { SecurityPart } from "../../src/file/shared/descriptor-bytes.ts";
 import { descriptorBytes } from "../../src/smb/files/security.ts";
 import { Status } from "../../src/smb/status.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import type { Answered, Handle, WireClient } from "./wire-client.ts";
 import {
   close,

@@ -2,10 +2,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import { deriveSessionKeys } from "../../src/smb/crypto/key-derivation.ts";
-import { signerOf, type Signer } from "../../src/smb/crypto/signing.ts";
+import { deriveSessionKeys, signerOf, type Signer } from "../../src/smb/crypto/session-keys.ts";
 import { Framer, framePrefix } from "../../src/smb/framing.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { authenticate, firstToken, sessionSetup } from "./wire-login.ts";
 
 /** A minimal client of dialect 3.1.1 that can also send malformed requests. */

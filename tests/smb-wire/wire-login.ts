@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { passwordHash } from "../../src/smb/ntlm/login.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 
 /** NTLM messages of a client, without SPNEGO, which the server does not require. */
 

@@ -1,4 +1,4 @@
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import type { Answered, Handle, WireClient } from "./wire-client.ts";
 
 /** Requests about files, and the steps common to many tests. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { Status } from "../../src/smb/status.ts";
 import { accountSas, rawClient } from "../harness/raw-client.ts";
 import { freshName } from "../harness/server.ts";

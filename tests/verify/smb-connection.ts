@@ -12,7 +12,7 @@ import {
   shareAll,
   writeBody,
 } from "../smb-wire/wire-messages.ts";
-import { Writer } from "../../src/smb/wire/writer.ts";
+import { Writer } from "../../src/smb/wire/buffers.ts";
 import { NeverSent } from "./recorder.ts";
 
 const command = { create: 5, close: 6, read: 8, write: 9, lock: 10, echo: 13, setInfo: 17 };

@@ -2,7 +2,7 @@ import type { SmbSession, SmbView } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
-import type { SessionFacts } from "../../smb/administration.ts";
+import type { SessionFacts } from "../../smb/server.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { idCheck, isMissing, optional, formatValue, textCheck } from "../inputs.ts";

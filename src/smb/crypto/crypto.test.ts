@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cmac, cmacKey, signerOf } from "./signing.ts";
-import { encryptorOf } from "./encryption.ts";
-import { deriveKey } from "./key-derivation.ts";
-import { md4 } from "./md4.ts";
-import { Rc4 } from "./rc4.ts";
+import { cmac, cmacKey, signerOf, encryptorOf, deriveKey } from "./session-keys.ts";
+import { md4, Rc4 } from "./md4-rc4.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text, "hex");
 

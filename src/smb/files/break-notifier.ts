@@ -12,7 +12,7 @@ import { Command, notificationMessageId, OplockLevel } from "../wire/protocol.ts
 import { encodeLeaseBreak, encodeOplockBreak } from "../wire/io.ts";
 import { isTemporary } from "../../store/store.ts";
 import type { FileHandle } from "./file-handle.ts";
-import { newResponse } from "../response.ts";
+import { newResponse } from "../request.ts";
 import type { Connection } from "../connection.ts";
 import { encodeHeader, unsolicitedHeader } from "../wire/header.ts";
 

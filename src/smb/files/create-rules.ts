@@ -1,5 +1,5 @@
 import { Status, type NtStatus } from "../status.ts";
-import { resolveAccess } from "./access.ts";
+import { resolveAccess, type FileHandle } from "./file-handle.ts";
 import {
   contextData,
   ContextName,
@@ -7,12 +7,11 @@ import {
   type CreateContext,
   type CreateRequest,
 } from "../wire/create.ts";
-import { newResponse, type SmbResponse } from "../response.ts";
-import type { FileHandle } from "./file-handle.ts";
+import { newResponse, type SmbResponse } from "../request.ts";
 import { maximalAccess } from "../../file/filesystem/open.ts";
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { Writer } from "../wire/writer.ts";
+import { Writer } from "../wire/buffers.ts";
 import { factsOf, indexNumberOf } from "./information-classes.ts";
 
 /** The parts of CREATE that need no lock state: validation of the request, and the response

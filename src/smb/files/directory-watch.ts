@@ -1,5 +1,5 @@
 import { Status, type NtStatus } from "../status.ts";
-import { Writer } from "../wire/writer.ts";
+import { Writer } from "../wire/buffers.ts";
 
 /** What happened to a directory entry, in a CHANGE_NOTIFY response (FILE_NOTIFY_INFORMATION,
  *  [MS-FSCC] 2.7.1). */

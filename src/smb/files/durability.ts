@@ -2,8 +2,7 @@ import { cacheHandle } from "../../file/locks/lock-state.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/share-tree.ts";
 import { OpenAction } from "../../file/filesystem/open.ts";
-import type { CommandResult } from "../response.ts";
-import type { TreeRequest } from "../request.ts";
+import type { CommandResult, TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import {
   encodeDurable,
@@ -14,13 +13,13 @@ import {
 } from "../wire/create.ts";
 import { currentGrant, grantedCaching, leaseKeyOf } from "./caching-choice.ts";
 import { createResponse } from "./create-rules.ts";
-import { requestOn, type Durability, type FileHandle } from "./file-handle.ts";
-import type { ParsedPath } from "./lookup.ts";
+import { requestOn, type Durability, type FileHandle, type ParsedPath } from "./file-handle.ts";
 import type { SmbServerState } from "../server.ts";
+import type { Connection } from "../connection.ts";
 
 /** Durable handles, which stay open when their connection is lost, so that the client can reconnect
  *  to them ([MS-SMB2] 3.3.5.9.6 to 3.3.5.9.12). `smb/operations/create.ts` grants them and
- *  reconnects clients. */
+ *  reconnects clients. Replays, with which a client repeats a CREATE, follow. */
 
 /** How long a durable handle of version 2 stays open without a connection, if the client requests
  *  no time. */
@@ -173,4 +172,56 @@ export class DurableHandles {
     for (const { cancel } of disconnected) cancel();
     await this.#server.handleCloser.close(disconnected.map(({ handle }) => handle));
   }
+}
+
+/** An open whose CREATE was answered, while it is not known whether the client received the
+ *  response. */
+export interface ReplayableOpen {
+  readonly handle: FileHandle;
+  /** CreateAction of the response. */
+  readonly action: number;
+}
+
+/** Opens by client and create GUID. A client that did not receive the response to a CREATE sends
+ *  the request again over another channel. It must get the same handle, not a second one that it
+ *  would never close ([MS-SMB2] 3.3.5.9.10). */
+export class Replays {
+  readonly #opens = new Map<string, ReplayableOpen>();
+  readonly #names = new Map<bigint, string>();
+  readonly #pending = new Set<string>();
+
+  /** The open that a CREATE with this GUID has made before; `pending` if that CREATE is still
+   *  running. */
+  find(name: string): ReplayableOpen | "pending" | undefined {
+    return this.#pending.has(name) ? "pending" : this.#opens.get(name);
+  }
+
+  begin(name: string): void {
+    this.#pending.add(name);
+  }
+
+  finish(name: string): void {
+    this.#pending.delete(name);
+  }
+
+  add(name: string, open: ReplayableOpen): void {
+    this.#opens.set(name, open);
+    this.#names.set(open.handle.id.persistent, name);
+  }
+
+  /** Called when a handle is closed or used by a request. Then its client has received the
+   *  response, and another CREATE with this GUID is a new open (Open.IsReplayEligible becomes
+   *  FALSE). */
+  remove({ id }: FileHandle): void {
+    if (this.#names.size === 0) return;
+    const name = this.#names.get(id.persistent);
+    if (name === undefined) return;
+    this.#names.delete(id.persistent);
+    this.#opens.delete(name);
+  }
+}
+
+/** Key of an open in `Replays`. Create GUIDs are unique only per client. */
+export function replayKey({ clientId }: Connection, createGuid: string): string {
+  return `${clientId}:${createGuid}`;
 }

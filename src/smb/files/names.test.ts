@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Status } from "../status.ts";
-import { parsePath } from "./lookup.ts";
-import { matches } from "../operations/query-directory.ts";
+import { parsePath } from "./file-handle.ts";
+import { matches } from "../operations/directory.ts";
 
 describe("matches", () => {
   it.each([

@@ -2,11 +2,11 @@ import { snapshotsOf } from "../../file/share/share-lifecycle.ts";
 import { ticksPerSecond, truncateToSecond, type Ticks } from "../../base/ticks.ts";
 import { runOnce, type Attempt, type Runtime } from "../../operation/work.ts";
 import { shares, type ShareRecord, type ShareSnapshotRecord } from "../../file/records.ts";
-import { ticksOfFileTime } from "../wire/file-facts.ts";
+import { ticksOfFileTime } from "../wire/header.ts";
 import { Status, type NtStatus } from "../status.ts";
 import type { TreeConnect } from "../session.ts";
 import { contextData, ContextName, type CreateRequest } from "../wire/create.ts";
-import type { ParsedPath } from "./lookup.ts";
+import type { ParsedPath } from "./file-handle.ts";
 import { accounts } from "../../account/account-record.ts";
 import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 

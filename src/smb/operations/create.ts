@@ -7,8 +7,15 @@ import {
   type FileOpenRequest,
 } from "../../file/filesystem/open.ts";
 import type { FileReference } from "../../file/filesystem/file-reference.ts";
-import type { CommandResult } from "../response.ts";
-import { has, resolveAccess } from "../files/access.ts";
+import { type CommandResult, type TreeRequest, waitForLocks } from "../request.ts";
+import {
+  has,
+  resolveAccess,
+  requestOn,
+  type FileHandle,
+  parsePath,
+  type ParsedPath,
+} from "../files/file-handle.ts";
 import {
   cacheBitsOf,
   chooseCaching,
@@ -22,14 +29,15 @@ import {
 } from "../files/caching-choice.ts";
 import { modification, nameChange } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
-import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
-import { requestOn, type FileHandle } from "../files/file-handle.ts";
-import { parsePath, type ParsedPath } from "../files/lookup.ts";
-import { replayKey, type ReplayableOpen } from "../files/replays.ts";
+import {
+  durabilityOf,
+  durableContext,
+  reconnect,
+  replayKey,
+  type ReplayableOpen,
+} from "../files/durability.ts";
 import { epochOf } from "../files/shares.ts";
 import { Status, statusOf, type NtStatus } from "../status.ts";
-import { waitForLocks } from "../files/wait-for-locks.ts";
-import type { TreeRequest } from "../request.ts";
 import { handlesMax } from "../limits.ts";
 import {
   contextData,

@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import { newResponse, disconnect, type CommandResult } from "../response.ts";
+import { newResponse, disconnect, type CommandResult, type Request } from "../request.ts";
 import type { Connection, NegotiatedParameters } from "../connection.ts";
 import { transactBytesMax } from "../limits.ts";
-import { fileTimeOf } from "../wire/file-facts.ts";
-import type { Request } from "../request.ts";
+import { fileTimeOf, encodeHeader, unsolicitedHeader } from "../wire/header.ts";
 import { encodeOffer } from "../spnego/tokens.ts";
 import { Status, type NtStatus } from "../status.ts";
-import { encodeHeader, unsolicitedHeader } from "../wire/header.ts";
 import {
   ContextType,
   decodeAlgorithms,

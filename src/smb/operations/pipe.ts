@@ -1,11 +1,15 @@
-import { newResponse, type CommandResult } from "../response.ts";
+import { newResponse, type CommandResult, type TreeRequest } from "../request.ts";
 import { listShares } from "../files/shares.ts";
-import { handlePdu, pipeBytesMax, pipeNames, type PipeHandle } from "../pipe/rpc.ts";
-import { callShareService } from "../pipe/share-service.ts";
-import type { TreeRequest } from "../request.ts";
+import {
+  handlePdu,
+  pipeBytesMax,
+  pipeNames,
+  type PipeHandle,
+  callShareService,
+} from "../pipe/rpc.ts";
 import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
-import { noFacts } from "../wire/file-facts.ts";
+import { noFacts } from "../wire/header.ts";
 import { encodeWriteResponse, newReadResponse } from "../wire/io.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 

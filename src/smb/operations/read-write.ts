@@ -1,9 +1,13 @@
 import { readFile } from "../../file/filesystem/info.ts";
-import { newResponse, type CommandResult } from "../response.ts";
-import { exceedsLimits, type TreeRequest } from "../request.ts";
+import {
+  newResponse,
+  type CommandResult,
+  exceedsLimits,
+  type TreeRequest,
+  waitForLocks,
+} from "../request.ts";
 import { Right } from "../../file/locks/access.ts";
-import { has } from "../files/access.ts";
-import { findHandle } from "../files/lookup.ts";
+import { has, findHandle, requestOn, type FileHandle } from "../files/file-handle.ts";
 import { Status, statusOf } from "../status.ts";
 import {
   decodeRead,
@@ -14,11 +18,9 @@ import {
   type WriteRequest,
 } from "../wire/io.ts";
 import { readPipe, writePipe } from "./pipe.ts";
-import { requestOn, type FileHandle } from "../files/file-handle.ts";
 import { writeFile } from "../../file/filesystem/write.ts";
 import { modification } from "../files/change-dispatcher.ts";
 import { ChangeFilter } from "../files/directory-watch.ts";
-import { waitForLocks } from "../files/wait-for-locks.ts";
 
 /** The largest offset of a byte, a signed 64-bit number. */
 const offsetMax = 0x7fff_ffff_ffff_ffffn;

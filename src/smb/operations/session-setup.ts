@@ -1,10 +1,17 @@
-import { emptyResponse, errorResponse, newResponse, type CommandResult } from "../response.ts";
+import {
+  emptyResponse,
+  errorResponse,
+  newResponse,
+  type CommandResult,
+  type Request,
+  type SessionRequest,
+  type TreeRequest,
+} from "../request.ts";
 import { Channel, Session, endSession, removeChannel } from "../session.ts";
 import type { Connection, NegotiatedParameters } from "../connection.ts";
-import { channelsMax, sessionsMax } from "../limits.ts";
-import { fileTimeOf } from "../wire/file-facts.ts";
+import { channelsMax, sessionsMax, treesMax } from "../limits.ts";
+import { fileTimeOf } from "../wire/header.ts";
 import { Login, type LoginStep } from "../ntlm/login.ts";
-import type { Request, SessionRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
   Cipher,
@@ -13,16 +20,27 @@ import {
   SecurityMode,
   SessionFlag,
   SigningAlgorithm,
+  ShareType,
 } from "../wire/protocol.ts";
 import {
   decodeSessionSetup,
   encodeSessionSetupResponse,
   type SessionSetupRequest,
+  decodeTreeConnect,
+  encodeTreeConnectResponse,
 } from "../wire/session.ts";
 import { extendHash } from "./negotiate.ts";
-import { encryptorOf } from "../crypto/encryption.ts";
-import { deriveSessionKeys, type SessionKeys } from "../crypto/key-derivation.ts";
-import { signerOf, type Signer } from "../crypto/signing.ts";
+import {
+  encryptorOf,
+  deriveSessionKeys,
+  type SessionKeys,
+  signerOf,
+  type Signer,
+} from "../crypto/session-keys.ts";
+import { findShare } from "../files/shares.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+
+/** Sessions and what they connect to: SESSION_SETUP, LOGOFF, TREE_CONNECT and TREE_DISCONNECT. */
 
 const challengeBytes = 8;
 
@@ -248,4 +266,50 @@ function algorithmOf({ dialect, signingAlgorithm }: NegotiatedParameters): numbe
 export function errorSigner({ connection, header }: Request): Signer | undefined {
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;
   return isSigned ? connection.signerOf(header.sessionId) : undefined;
+}
+
+const pipeShare = "ipc$";
+const pipes = { accountName: "", account: 0n, name: pipeShare, id: 0n };
+const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;
+/** SMB2_SHAREFLAG_NO_CACHING, for the named pipes: clients must not cache what they read. */
+const noCaching = 0x30;
+/** Maximal access to a share: every right of a file. */
+const fullAccess = 0x001f_01ff;
+const pipeAccess = 0x001f_00a9;
+
+/** TREE_CONNECT: connects a session to a share, or to the named pipes (IPC$). */
+export async function treeConnect(request: SessionRequest): Promise<CommandResult> {
+  const { connection, session } = request;
+  const decoded = decodeTreeConnect(request.message);
+  if (decoded === undefined) return Status.invalidParameter;
+  const name = sharePath.exec(decoded.path)?.[1]?.toLowerCase();
+  if (name === undefined) return Status.badNetworkName;
+  if (session.trees.size >= treesMax) return Status.insufficientResources;
+  const isDisk = name !== pipeShare;
+  const { runtime } = connection.server.world;
+  const share = isDisk ? await findShare(runtime, session.account, name) : pipes;
+  if (share === undefined) return Status.badNetworkName;
+  const id = session.nextTreeId();
+  session.trees.set(id, { id, kind: isDisk ? "disk" : "pipe", share });
+  connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
+  const body = encodeTreeConnectResponse({
+    shareType: isDisk ? ShareType.disk : ShareType.pipe,
+    shareFlags: isDisk ? 0 : noCaching,
+    maximalAccess: isDisk ? fullAccess : pipeAccess,
+  });
+  return { ...newResponse(body), treeId: id };
+}
+
+/** TREE_DISCONNECT: closes all handles of the tree connect. */
+export async function treeDisconnect(request: TreeRequest): Promise<CommandResult> {
+  const { connection, session, tree } = request;
+  session.trees.delete(tree.id);
+  const files: FileHandle[] = [];
+  for (const handle of session.handles.values()) {
+    if (handle.tree !== tree) continue;
+    session.handles.delete(handle.id.volatile);
+    if (handle.kind === "file") files.push(handle);
+  }
+  await connection.server.handleCloser.close(files);
+  return emptyResponse();
 }

@@ -1,8 +1,14 @@
-import type { FileId } from "../response.ts";
-import { bodyDecoder, headerBytes, readFileId, writeFileId, type Decoded } from "./header.ts";
-import { Reader } from "./reader.ts";
-import { Writer } from "./writer.ts";
-import { writeFacts, type FileFacts } from "./file-facts.ts";
+import type { FileId } from "../request.ts";
+import {
+  bodyDecoder,
+  headerBytes,
+  readFileId,
+  writeFileId,
+  type Decoded,
+  writeFacts,
+  type FileFacts,
+} from "./header.ts";
+import { Reader, Writer } from "./buffers.ts";
 
 /** The bodies of CREATE ([MS-SMB2] 2.2.13, 2.2.14), with the create contexts that this server
  *  supports. Used by `smb/operations/create.ts` and `smb/files/`. */

@@ -1,10 +1,10 @@
 import { HeaderFlag } from "./protocol.ts";
-import type { FileId } from "../response.ts";
-import { Reader } from "./reader.ts";
-import type { Writer } from "./writer.ts";
+import type { FileId } from "../request.ts";
+import { Reader, type Writer } from "./buffers.ts";
+import { fileTimeStart, type Ticks } from "../../base/ticks.ts";
 
 /** What all SMB messages have in common: the 64-byte header ([MS-SMB2] 2.2.1), the StructureSize
- *  that every body begins with, and the FileId. */
+ *  that every body begins with, the FileId, and the facts about a file. */
 
 /** The header of a request. */
 export interface Header {
@@ -125,4 +125,46 @@ const allOnes = 0xffff_ffff_ffff_ffffn;
 /** Whether this is the FileId of a request without a file; some IOCTLs have it. */
 export function isNoFile({ persistent, volatile }: FileId): boolean {
   return persistent === allOnes && volatile === allOnes;
+}
+
+/** Times (as FILETIME), sizes (in bytes) and attributes of a file, as the responses to CREATE and
+ *  CLOSE and several information classes contain them. */
+export interface FileFacts {
+  readonly created: bigint;
+  readonly accessed: bigint;
+  readonly written: bigint;
+  readonly changed: bigint;
+  readonly allocated: bigint;
+  readonly size: bigint;
+  readonly attributes: number;
+}
+
+/** For pipes, and for the response to CLOSE if the client wants no facts or the file is gone. */
+export const noFacts: FileFacts = {
+  created: 0n,
+  accessed: 0n,
+  written: 0n,
+  changed: 0n,
+  allocated: 0n,
+  size: 0n,
+  attributes: 0,
+};
+
+export function writeTimes(writer: Writer, facts: FileFacts): Writer {
+  return writer.u64(facts.created).u64(facts.accessed).u64(facts.written).u64(facts.changed);
+}
+
+/** Writes all facts in the order of the responses to CREATE and CLOSE. */
+export function writeFacts(writer: Writer, facts: FileFacts): Writer {
+  return writeTimes(writer, facts).u64(facts.allocated).u64(facts.size).u32(facts.attributes);
+}
+
+/** The FILETIME of a store time. FILETIME begins in 1601; earlier times become 0. */
+export function fileTimeOf(ticks: Ticks): bigint {
+  return ticks <= fileTimeStart ? 0n : ticks - fileTimeStart;
+}
+
+/** The store time of a FILETIME that a client sends, to set times or to name a share snapshot. */
+export function ticksOfFileTime(fileTime: bigint): Ticks {
+  return fileTime + fileTimeStart;
 }

@@ -1,7 +1,6 @@
 import { bodyDecoder, headerBytes, type Decoded } from "./header.ts";
 import { Dialect } from "./protocol.ts";
-import { Reader } from "./reader.ts";
-import { Writer } from "./writer.ts";
+import { Reader, Writer } from "./buffers.ts";
 
 /** The bodies of NEGOTIATE, SESSION_SETUP and TREE_CONNECT, with which a client begins ([MS-SMB2]
  *  2.2.3 to 2.2.10). The handlers in `operations/` decode and encode them. */

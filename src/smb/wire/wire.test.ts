@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { splitCompound } from "../compound-request.ts";
-import { parsePath } from "../files/lookup.ts";
+import { parsePath } from "../files/file-handle.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { decodeBasic, decodeRename } from "../files/information-classes.ts";
-import { matches } from "../operations/query-directory.ts";
-import { claimsMic, decodeAuthenticate, hasValidPairs } from "../ntlm/messages.ts";
-import { handlePdu } from "../pipe/rpc.ts";
-import { callShareService } from "../pipe/share-service.ts";
+import { matches } from "../operations/directory.ts";
+import { claimsMic, decodeAuthenticate, hasValidPairs } from "../ntlm/login.ts";
+import { handlePdu, callShareService } from "../pipe/rpc.ts";
 import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
 import { Framer, framePrefix } from "../framing.ts";
 import {
@@ -17,17 +16,21 @@ import {
   decodeLease,
   encodeContexts,
 } from "./create.ts";
-import { decodeClose, decodeFlush, decodeRead, decodeWrite } from "./io.ts";
-import { decodeIoctl } from "./io.ts";
-import { decodeBreak, decodeLock } from "./io.ts";
-import { decodeAlgorithms, decodeNegotiate, decodeSmb1Negotiate } from "./session.ts";
 import {
+  decodeClose,
+  decodeFlush,
+  decodeRead,
+  decodeWrite,
+  decodeIoctl,
+  decodeBreak,
+  decodeLock,
   decodeChangeNotify,
   decodeQueryDirectory,
   decodeQueryInfo,
   decodeSetInfo,
-} from "./query.ts";
-import { Reader } from "./reader.ts";
+} from "./io.ts";
+import { decodeAlgorithms, decodeNegotiate, decodeSmb1Negotiate } from "./session.ts";
+import { Reader } from "./buffers.ts";
 import { decodeSessionSetup, decodeTreeConnect } from "./session.ts";
 import { inForm } from "../../../tests/harness/long-form.ts";
 

@@ -1,5 +1,5 @@
 import { ContextName, encodeContexts, type CreateContext } from "../../../src/smb/wire/create.ts";
-import { Writer } from "../../../src/smb/wire/writer.ts";
+import { Writer } from "../../../src/smb/wire/buffers.ts";
 import {
   acknowledgeLease,
   byLease,

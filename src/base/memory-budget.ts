@@ -1,3 +1,6 @@
+/** The memory that request bodies and SMB messages may take. `server/request-limits.ts` makes one
+ *  budget for the process. */
+
 /** Limits the bytes that the requests of a process hold in memory, over all services and
  *  connections. A body counts from its first byte until its request ends. */
 export class MemoryBudget {

@@ -1,3 +1,5 @@
+/** Binary search in sorted lists: of slices, byte-range locks and children of content nodes. */
+
 /** Returns the index of the first element for which the test is true, by binary search: the test
  *  must be false for all elements before it and true for all after it. The length of the list if
  *  there is none. Example: the first slice that ends after an offset. */

@@ -1,3 +1,6 @@
+/** The interface through which code reports spans (the timed parts of a traced request);
+ *  `server/telemetry` exports them to OpenTelemetry. */
+
 /** A part of a traced request, from `begin` to `end`. Code that may be traced has a span or
  *  undefined; without tracing it costs a comparison. */
 export interface Span {
@@ -11,7 +14,8 @@ export interface Span {
 /** Values that the trace shows with a span, by name. Undefined ones are omitted. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Runs `work`. Ends the span with the outcome of `work`. */
+/** Runs `work` as the step that a span measures: ends the span when `work` ends, with its error if
+ *  it fails. */
 export async function inSpan<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work();

@@ -1,3 +1,5 @@
+/** The unit of all times in this program. */
+
 /** A time in steps of 100 ns since 0001-01-01 UTC, as Azure Storage counts. An ETag is such a
  *  number in hexadecimal digits, and the name of a snapshot has its seven decimal places.
  *  Differences of times are also in ticks. */
@@ -11,7 +13,7 @@ export const unixEpochTicks = 621_355_968_000_000_000n;
 /** 1601-01-01: the start of Windows file times, and the earliest time of the service. */
 export const fileTimeStart = 504_911_232_000_000_000n;
 /** The last tick of the year 9999: no later date can be written in the formats of Azure. Stored as
- *  the time of what never ends. */
+ *  the end of what has none. */
 export const ticksMax = 3_155_378_975_999_999_999n;
 
 /** Drops the fraction of a second, for comparisons with HTTP dates, which have whole seconds. */

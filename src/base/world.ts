@@ -57,7 +57,7 @@ export async function endWithin(
   cancel();
 }
 
-/** What every part of a server gets of the machine, or of a simulated one. */
+/** All that a part of a server gets of the machine, real or simulated. */
 export interface World {
   readonly clock: Clock;
   readonly random: Random;

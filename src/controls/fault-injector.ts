@@ -12,8 +12,11 @@ import type { WireRequest, WireResponse } from "../http/wire.ts";
 import { anonymousPrincipal } from "../protocol/principal.ts";
 import { nameOf, parseFault, type FaultRule, type InjectedFault } from "./fault-rule.ts";
 
-/** An injected fault that the next matching requests will get. With `server.faults` a test makes
- *  the server fail, be slow or close connections, to check how its client retries. */
+/** Injects faults into requests (`server.faults`): a test makes the server fail, be slow or close
+ *  connections, to check how its client retries. The listeners of services call `serve` for each
+ *  request. */
+
+/** An injected fault that the next matching requests will get. */
 export interface PendingFault {
   /** Number of requests that will still get the fault. */
   readonly remaining: number;
@@ -21,7 +24,7 @@ export interface PendingFault {
   cancel(): void;
 }
 
-/** Injects faults into requests over REST, so that tests can check how a client retries. */
+/** The faults of a server as tests see them (`server.faults`). */
 export interface Faults {
   /** Adds a fault for the next matching requests. Faults apply in the order in which they were
    *  added. Throws `RangeError` if a field is invalid. */
@@ -36,9 +39,11 @@ interface ActiveFault {
   remaining: number;
 }
 
+/** Most faults that wait for requests; a test that adds more has forgotten to clear them. */
 const activeMax = 10_000;
 
-/** The faults of a server. Without any, a request costs one comparison. */
+/** Keeps the injected faults, and applies them to requests. Without any, a request costs one
+ *  comparison. */
 export class FaultInjector implements Faults {
   readonly #clock: Clock;
   readonly #active = new Set<ActiveFault>();

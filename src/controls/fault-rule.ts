@@ -6,8 +6,10 @@ import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
 import { parseDuration } from "./travelling-clock.ts";
 
-/** A fault that a test injects into the next requests over REST. At least one of `status`, `code`,
- *  `latency` and `connection` is required. */
+/** Parses a fault that a test describes into a rule that `fault-injector.ts` applies. */
+
+/** A fault for the next requests over REST. At least one of `status`, `code`, `latency` and
+ *  `connection` is required. */
 export interface InjectedFault {
   /** Name of the operation, as in the list of supported operations ("Put Blob"). Default: any
    *  operation. */
@@ -40,7 +42,7 @@ const countMax = 1_000_000;
 const latencyMillisecondsMax = 3_600_000;
 const services = [blobService, dfsService, queueService, tableService, fileService];
 
-/** The code of a fault that gives only a status, for statuses that several codes have. */
+/** The error code of a fault that gives only a status, for statuses that several codes have. */
 const usualCodes: Readonly<Record<number, FaultCode>> = {
   400: "InvalidInput",
   403: "AuthenticationFailed",
@@ -51,7 +53,7 @@ const usualCodes: Readonly<Record<number, FaultCode>> = {
   503: "ServerBusy",
 };
 
-/** Names of all operations ("Put Blob"). */
+/** Names of all operations ("Put Blob"), to reject a misspelt one. */
 function operationNames(): ReadonlySet<string> {
   return new Set(services.flatMap(({ operations }) => operations.map(({ name }) => nameOf(name))));
 }

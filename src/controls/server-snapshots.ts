@@ -3,6 +3,9 @@ import type { Log, Random } from "../base/world.ts";
 import { SnapshotError, type SavedStates } from "../store/saved-states/saved-states.ts";
 import type { Store } from "../store/store.ts";
 
+/** Saved states of a running server or of a data folder, which users call snapshots:
+ *  `server.snapshot()` and `etagere snapshot`. */
+
 /** A saved state of all accounts. `await using` deletes it at the end of its block. */
 export interface Snapshot extends AsyncDisposable {
   readonly name: string;
@@ -30,7 +33,7 @@ const generatedIdBytes = 8;
 
 export class ServerSnapshots {
   readonly #parts: SnapshotParts;
-  /** Snapshots without a chosen name; they end with the server. */
+  /** Names of snapshots without a chosen name; they are deleted when the server ends. */
   readonly #unnamed = new Set<string>();
 
   constructor(parts: SnapshotParts) {
@@ -77,7 +80,7 @@ export class ServerSnapshots {
       .map(({ name, savedAt }) => ({ name, savedAt: formatIso(savedAt) }));
   }
 
-  /** Deletes the snapshots without a chosen name. */
+  /** Deletes the snapshots without a chosen name, at the end of the server. */
   async close(): Promise<void> {
     for (const name of this.#unnamed) await this.#states().delete(name);
     this.#unnamed.clear();

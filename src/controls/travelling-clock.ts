@@ -2,12 +2,15 @@ import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import { dateOf } from "../host/world.ts";
 
-/** A clock that tests can move forward, so leases, time-outs and SAS expire without waiting. */
+/** The clock of a server that tests move forward, so that leases, time-outs and SAS expire without
+ *  waiting, and its form for programs (`server.clock`). */
+
+/** A clock that can be moved forward. */
 export interface TravellingClock extends Clock {
   /** Moves time forward, as if the machine had been suspended: timers that become due run once, and
    *  those that they set count from the new time. */
   advance(milliseconds: number): void;
-  /** How far this clock is ahead of the machine's. */
+  /** How far this clock is ahead of the clock of the machine. */
   ahead(): Ticks;
 }
 
@@ -97,7 +100,8 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 };
 const form = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/;
 
-/** A hundred years. */
+/** Longest duration: a hundred years, so that times stay far below the last one that a key can
+ *  contain. */
 const durationMillisecondsMax = 36_525 * 86_400_000;
 
 /** Milliseconds of a duration: a number of milliseconds, or a text ("250ms", "61s", "15m", "2h",

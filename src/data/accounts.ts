@@ -28,7 +28,7 @@ import { StoredAccounts } from "../account/stored-accounts.ts";
  *  store, which administrators create while it runs. `server/start.ts` opens them, and `etagere
  *  import`. */
 
-/** Where the configured accounts are described. */
+/** The sources of the configured accounts: files, variables and options of `start`. */
 interface AccountSources {
   readonly config?: string | undefined;
   readonly given?: AccountInputs | undefined;
@@ -63,8 +63,7 @@ export interface ReloadableAccounts extends Accounts {
   reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
 }
 
-/** Reads the settings of the accounts and identities from the sources, or returns their
- *  problems. */
+/** Reads accounts and identities from the sources. Returns them, or the problems of the sources. */
 export async function openAccounts(
   sources: AccountSources,
 ): Promise<SettingsResult<ReloadableAccounts>> {
@@ -135,13 +134,14 @@ class ServedAccounts implements ReloadableAccounts {
     }
   }
 
-  /** Logs names in role assignments that are unknown and perhaps misspelt. */
+  /** Logs names in role assignments that are unknown and perhaps misspelt, because such an
+   *  assignment has no effect. */
   #warnOfUnknown(log: Log): void {
     const identity = this.identity();
     const accounts = unknownAccounts(identity, this.names()).slice(0, loggedNamesMax);
     const unknown = "role assignments or issuers name unknown accounts; they apply once created";
     if (accounts.length > 0) log.warn({ accounts }, unknown);
-    // Tokens that are not verified may name any principal.
+    // Without verification, tokens may name any principal, so that none is known to be wrong.
     if (this.#sources.oauth === "basic") return;
     const principals = unknownPrincipals(identity).slice(0, loggedNamesMax);
     const useless = "role assignments name unknown principals; correct them or configure an issuer";
@@ -163,7 +163,7 @@ type StoredParts = Pick<StoredAccounts, "settings" | "identity">;
 
 const noneStored: StoredParts = { settings: new Map(), identity: undefined };
 
-/** The accounts and identities of the configuration. */
+/** The accounts and identities that the configuration describes. */
 interface ConfiguredSettings {
   readonly list: readonly AccountSettings[];
   readonly names: ReadonlySet<string>;
@@ -229,7 +229,8 @@ function parseSettings(
   return { ok: true, value: { list, names, identity: { ...identity.value, hasRoles } } };
 }
 
-/** Problems with subscriptions whose events could never be sent. */
+/** Returns the problems of subscriptions whose webhook `--eventWebhooks` does not permit: their
+ *  events could never be sent. */
 function unlistedWebhooks(
   { webhookPrefixes }: AccountSources,
   accounts: readonly AccountSettings[],

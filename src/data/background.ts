@@ -1,7 +1,9 @@
 import type { Clock, Log } from "../base/world.ts";
 
-/** Work that is repeated while the server runs, for example the deletion of data in the
- *  background. */
+/** Runs the background tasks of a server: garbage collection, reclaim jobs, compaction, scrub and
+ *  others. */
+
+/** A task that is repeated in rounds while the server runs. */
 interface BackgroundTask {
   readonly name: string;
   /** Does a bounded amount of work; resolves to whether there is more, or to the milliseconds until
@@ -14,7 +16,8 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** Pause after a round that found nothing to do. */
+/** Pause after a round that found nothing to do: short enough for expired data, long enough to cost
+ *  nothing. */
 const idleMilliseconds = 5_000;
 /** Pause between rounds while there is more work, so that requests are served first. */
 const pauseMilliseconds = 10;

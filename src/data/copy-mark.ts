@@ -4,6 +4,9 @@ import { keyringKey } from "../store/encryption/record-cipher.ts";
 import type { Entry, Key, Store, View } from "../store/store.ts";
 import { recordCodec } from "../encoding/table.ts";
 
+/** The mark of an incomplete `etagere copy`, and the pages of records that it copies. `commands`
+ *  copies; servers refuse a store with a mark. */
+
 /** Progress of `etagere copy`, stored in the target: an interrupted copy continues from it, and no
  *  server opens a target that has it. Extents and records are copied in ascending order. */
 export interface CopyMark {
@@ -26,7 +29,7 @@ export function encodeMark(mark: CopyMark): Uint8Array {
   return codec.encode(mark);
 }
 
-/** Throws if the store is an incomplete copy, which must not be served or copied into. */
+/** Throws if the store is an incomplete copy, which must neither be served nor copied. */
 export async function refuseHalfCopied(store: Store): Promise<void> {
   const mark = await store.snapshot(readMark);
   if (mark === undefined) return;
@@ -55,12 +58,13 @@ export function endCopy(store: Store): Promise<void> {
 }
 
 /** The range of keys to copy. Keys before it belong to the store itself, keys after it to running
- *  processes. */
+ *  processes, which do not exist in the copy. */
 const allRecords = { start: Uint8Array.of(0x01), end: Uint8Array.of(0xfc) };
 
 const pageEntriesMax = 512;
 const pageBytesMax = 2 * 1024 * 1024;
-/** Identity, copy state and data keys of a store; never copied. */
+/** Keys inside the range that are never copied: identity, copy mark and data keys belong to one
+ *  store. */
 const excludedKeys: ReadonlySet<string> = new Set(
   [storeIdKey(), copyMarkKey(), keyringKey].map(hex),
 );

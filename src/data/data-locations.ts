@@ -5,21 +5,23 @@ import type { DataKey } from "../store/encryption/keyring.ts";
 import type { Store } from "../store/store.ts";
 import { openStorageBackend, type Close, type StorageOptions } from "./storage-backends.ts";
 
+/** Opens the data of a stopped server for commands: in a folder, a database or a bucket. */
+
 /** The place of the records and contents that a command opens without a server: the source or
  *  target of `etagere copy`, or the data folder of another command. */
 export interface DataLocation {
   /** Path of a data folder, or a URL `postgres://…`. */
   readonly records: string;
-  /** A folder or `s3://…`; undefined for the contents inside a data folder. */
+  /** A folder or `s3://…`; undefined: the contents are inside the data folder. */
   readonly bytes: string | undefined;
   /** Source of the master key, if the data is encrypted. */
   readonly encryption?: string | undefined;
 }
 
-/** A location that is open, for a command. */
+/** The opened stores of a location. */
 export interface OpenDataLocation {
   readonly store: Store;
-  /** The extent files without decryption. */
+  /** The extent files as they are stored: not decrypted, because a copy keeps them as they are. */
   readonly files: ExtentFiles;
   /** Undefined if the data is not encrypted. */
   readonly dataKeys: readonly DataKey[] | undefined;
@@ -46,9 +48,9 @@ export function isMissing({ records }: DataLocation): boolean {
   return !isDatabase(records) && !existsSync(join(records, "store"));
 }
 
-/** Opens the stores as the server does, without background tasks. A new location gets `newKeys` as
- *  data keys if it is encrypted: a copy has those of its source, because encrypted contents are
- *  copied as they are. */
+/** Opens the stores of a location as the server does, without background tasks. A new location gets
+ *  `newKeys` as data keys if it is encrypted: a copy has those of its source, because encrypted
+ *  contents are copied as they are. */
 export async function openDataLocation(
   { records, bytes, encryption }: DataLocation,
   world: World,

@@ -23,8 +23,10 @@ import type { Meter } from "../protocol/meter.ts";
 import { withoutPassword } from "../store/postgres/addresses.ts";
 import { messageOf, StartRefused, systemErrorCode } from "../host/refused.ts";
 
-/** Options of `openDataStores`, which opens everything that stores the data of a server, and runs
- *  the background tasks on it. */
+/** Opens the record store and the content store of a server, with the background tasks on them.
+ *  `server/running-server.ts` calls it. */
+
+/** Options of `openDataStores`. */
 interface DataStoreOptions extends StorageOptions {
   /** How fast content is compared with its checksums; undefined: not at all. */
   readonly scrubBytesPerSecond?: number | undefined;
@@ -103,12 +105,14 @@ interface ScrubOptions extends ScrubberOptions {
   readonly meter?: Meter | undefined;
 }
 
-/** Pause after all content was verified, and of processes that are not the leader. */
+/** Pauses of the scrub (the comparison of content with its checksums): after all content was
+ *  compared, in processes that are not the leader, and at least between two steps. */
 const passPauseMilliseconds = 3_600_000;
 const followerPauseMilliseconds = 5000;
 const pauseMillisecondsMin = 100;
 
-/** Verifies all content again and again, on average at the given rate. */
+/** Compares all content with its checksums again and again, on average at the given rate, so that
+ *  damaged bytes are found before a client reads them. */
 function scrubInBackground(options: ScrubOptions): Background {
   const { clock, log, meter, isLeader, bytesPerSecond } = options;
   const scrubber = new Scrubber(options);

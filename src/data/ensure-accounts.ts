@@ -13,8 +13,8 @@ import { containers, deletedContainers } from "../blob/records.ts";
 /** Connects the accounts of the configuration with their records in the store, at the start of a
  *  server, after a reload and after a restore. */
 
-/** The functions with which `account` changes stored accounts. It cannot import them from the
- *  services, whose data decides whether an account may be deleted. */
+/** The functions with which `account` changes stored accounts. They need the list of services,
+ *  whose data decides whether an account may be deleted; `account` cannot import it. */
 export function accountChangeParts(store: Store, random: Random): AccountChangeParts {
   const names = services.map(({ name }) => name);
   return { store, random, services: names, hasContainers, hasData };
@@ -43,7 +43,7 @@ export async function openAccountRecords(
   await refuseProblems(ensureSubscriptions(store, accounts, { random, log }));
 }
 
-/** Reads the settings of the configuration again. */
+/** Reads the configuration again, creates records of new accounts and applies their settings. */
 export async function reloadAccounts(
   store: Store,
   { accounts, random, log }: AccountParts,
@@ -83,7 +83,8 @@ interface AccountParts {
   readonly log: Log;
 }
 
-/** Whether an account has a container, or a soft-deleted container that can be restored. */
+/** Whether an account has a container, or a soft-deleted one that can be restored: its namespace
+ *  cannot be changed then. */
 async function hasContainers(tx: Transaction, account: bigint): Promise<boolean> {
   return (await hasRecords(tx, containers, account)) || hasRecords(tx, deletedContainers, account);
 }

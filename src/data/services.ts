@@ -21,9 +21,10 @@ import type { RestoreRules } from "../store/saved-states/saved-states.ts";
 import type { Transaction } from "../store/store.ts";
 import { tableService } from "../table/service.ts";
 
-/** The list of all services; each has a listener, a start-up line and an entry in the URLs. From
- *  the tables of records that the services declare, this file derives what deletion, export,
- *  encryption and restore must know about them. */
+/** The list of all services and, from the tables of records that they declare, what deletion,
+ *  export, encryption and restore must know. */
+
+/** All services. Each has a listener, a start-up line and an entry in the URLs. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
 
 /** Tables that belong to the server or to accounts, not to a service. */
@@ -39,6 +40,7 @@ const commonTables: readonly AnyTable[] = [
   ...subscriptionTables,
 ];
 
+/** All tables of records of this program. */
 export const recordTables: readonly AnyTable[] = [
   ...services.flatMap(({ tables }) => tables),
   ...commonTables,
@@ -46,18 +48,20 @@ export const recordTables: readonly AnyTable[] = [
 
 const counters = recordTables.flatMap((table) => table.counters ?? []);
 
+/** All counters, which are stored as numbers and not as records. */
 export const recordCounters: readonly Counter[] = [
   ...counters.map(({ counter }) => counter),
   accountUsage,
 ];
 
-/** Which records are encrypted, and how. A database adds to the counters, and a backup reads the
- *  list of extents without the key. */
+/** Which records are encrypted, and how. Counters are plain, because a database adds to them, and
+ *  the list of extents is, because a backup reads it without the key. */
 export const recordRules: RecordRules = {
   plain: new Set([extentsTag, ...recordCounters.map(({ tag }) => tag)]),
   logs: new Set([eventLog.tag]),
 };
 
+/** Tables whose records refer to stored content. */
 export const contentTables = recordTables.filter(({ content }) => content !== undefined);
 
 /** The handlers of reclaim jobs of all services, by kind of job. */

@@ -33,8 +33,10 @@ import type { BucketDefaults } from "../content/s3/bucket.ts";
 import type { Credentials } from "../content/s3/signature.ts";
 import { environmentVariable } from "../host/world.ts";
 
-/** Where records and contents are stored. By these locations this file chooses the engines: memory,
- *  LMDB or PostgreSQL for records; memory, files or S3 for contents. */
+/** Chooses and opens the engines of a server by its options: memory, LMDB or PostgreSQL for
+ *  records; memory, files or S3 for contents. */
+
+/** Where records and contents are stored. */
 interface StorageLocations {
   /** The data folder; undefined stores everything in memory. */
   readonly location: string | undefined;
@@ -57,7 +59,8 @@ export interface StorageOptions extends World, StorageLocations {
 
 export type Close = () => Promise<void>;
 
-/** An open store with its extent files, and the role of this process among those that share it. */
+/** An open store with its extent files, and what this process is among those that share the
+ *  store. */
 export interface StorageBackend extends Pick<
   ContentOptions,
   "store" | "files" | "horizons" | "scopeKeys"
@@ -72,7 +75,7 @@ export interface StorageBackend extends Pick<
 }
 
 interface OpenedStorage extends StorageBackend {
-  /** The extent files without decryption. */
+  /** The extent files as they are stored, without decryption, for copies. */
   readonly storedFiles: ExtentFiles;
   /** Undefined if nothing is encrypted. */
   readonly dataKeys?: readonly DataKey[] | undefined;
@@ -85,8 +88,8 @@ export type OpenStorage = (opened: Close[]) => Promise<StorageBackend>;
 const soloOwner = "memory";
 const nodeIdBytes = 12;
 
-/** Opens the store and the extent files. Adds to `opened` a function that closes each part, so that
- *  a failed start can close what was opened. */
+/** Opens the store and the extent files that the options select. Adds to `opened` a function that
+ *  closes each part, so that a failed start can close what was opened. */
 export async function openStorageBackend(
   options: StorageOptions,
   opened: Close[],
@@ -122,7 +125,8 @@ export async function openStorageBackend(
   return { ...stores, horizons, owner, owners, isLeader };
 }
 
-/** The cipher of an encrypted storage, which has no keys yet, and what encrypts values with it. */
+/** The cipher of an encrypted storage before its data keys are read, and the codec that encrypts
+ *  values with it. */
 interface Encryption {
   readonly master: Uint8Array;
   readonly cipher: Cipher;
@@ -139,8 +143,8 @@ async function beginEncryption({
   return { master, cipher, values: recordCipher(cipher, recordRules) };
 }
 
-/** Gives the cipher the data keys of the store; refuses a store that is encrypted otherwise than
- *  the options say. */
+/** Gives the cipher the data keys that the store has; refuses a store that is encrypted otherwise
+ *  than the options say. */
 async function openDataKeys(
   options: StorageOptions & { readonly store: Store },
   encryption: Encryption | undefined,
@@ -198,7 +202,8 @@ async function onDisk(
   return { store, ephemeral, processes };
 }
 
-/** The driver is loaded on demand: most servers do not use PostgreSQL. */
+/** Opens records in PostgreSQL. Imports its driver only here, because most servers do not use
+ *  it. */
 async function inDatabase(
   url: string,
   { clock, random, log, meter, values }: EncodedOptions,

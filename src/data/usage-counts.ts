@@ -16,7 +16,10 @@ import { decodeCounter, type Store, type View } from "../store/store.ts";
 import { recordTables } from "./services.ts";
 import type { Background } from "./background.ts";
 
-/** Options of `UsageCounts`, which counts how many bytes the accounts with a quota store. */
+/** Counts the bytes of accounts with a quota, and passes changed quotas to the parts of this
+ *  process that apply them. `data-stores.ts` runs both. */
+
+/** What `UsageCounts` needs: the store, its contents, time and log. */
 interface UsageCountsOptions {
   readonly store: Store;
   readonly content: ContentStore;
@@ -24,11 +27,13 @@ interface UsageCountsOptions {
   readonly log: Log;
 }
 
-/** Time between two counts of the same account, which correct a counter that is wrong. */
+/** Time between two counts of the same account. A daily count bounds how long a wrong counter
+ *  stays. */
 const intervalTicks = ticksPerDay;
-/** Time after which a failed first count is tried again. */
+/** Time after which a failed first count is tried again. Until then the quota is not applied. */
 const retryTicks = 60n * ticksPerSecond;
-/** Time in which all processes have noticed a new quota, so that they count all writes after it. */
+/** Time in which all processes have noticed a new quota. They count each write from then on, so a
+ *  count that begins later misses none. */
 const noticeTicks = 2n * ticksPerSecond;
 
 /** Counts the bytes of accounts with a quota: of each once after the start, when it gets its quota,
@@ -37,7 +42,8 @@ const noticeTicks = 2n * ticksPerSecond;
 export class UsageCounts {
   readonly #options: UsageCountsOptions;
   readonly #countedAt = new Map<bigint, Ticks>();
-  /** When this process first saw each account whose bytes are not counted yet. */
+  /** When this process first saw each account whose bytes are not counted yet; the first count
+   *  waits `noticeTicks` from then. */
   readonly #newSince = new Map<bigint, Ticks>();
   #revision: bigint | undefined;
   #limited: readonly LimitedAccount[] = [];
@@ -46,7 +52,7 @@ export class UsageCounts {
     this.#options = options;
   }
 
-  /** Counts one account that is due. Resolves to false if there was none. */
+  /** Counts one account that is due. Resolves to false if none is. */
   async countNext(): Promise<boolean> {
     const { store, clock } = this.#options;
     const now = clock.monotonic();
@@ -57,8 +63,8 @@ export class UsageCounts {
     }
     const due = this.#limited.find((account) => this.#isDue(account, now));
     if (due === undefined) return false;
-    // Set also if the count fails: otherwise the next round would count this account again, and the
-    // accounts after it never.
+    // Set before the count, which may fail: otherwise the next round would choose this account
+    // again, and the accounts after it never.
     this.#countedAt.set(due.id, now);
     await this.#count(due);
     return true;
@@ -105,8 +111,8 @@ export async function countAccount(view: RecordView, account: bigint): Promise<n
   return bytes;
 }
 
-/** Keeps the quotas up to date that this process knows without reading the record of an account:
- *  for SMB, copies and reclaim jobs. */
+/** Keeps `quotas` up to date for SMB, copies and reclaim jobs, which do not read the record of the
+ *  account. */
 export async function watchQuotas(store: Store, quotas: Quotas, log: Log): Promise<Background> {
   let revision: bigint | undefined;
   let isStopped = false;
@@ -132,7 +138,7 @@ export async function watchQuotas(store: Store, quotas: Quotas, log: Log): Promi
   };
   await read();
   const unwatch = store.watch(quotaState.prefix([]), onChange, { isBackground: true });
-  // For a change that was committed after the read and before the watch.
+  // Reads again, because a quota may have changed between the first read and the watch.
   onChange();
   return {
     async stop() {

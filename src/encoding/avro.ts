@@ -24,7 +24,8 @@ export function avroBlock(count: number, records: Uint8Array, marker: Uint8Array
 
 const firstBytes = 4096;
 
-/** Encodes the values of records in the order of the schema. */
+/** Encodes the values of records one after the other; the caller follows the schema, which the
+ *  bytes do not repeat. */
 export class AvroEncoder {
   #buffer = Buffer.allocUnsafe(firstBytes);
   #length = 0;
@@ -64,7 +65,7 @@ export class AvroEncoder {
     this.#length += this.#buffer.write(value, this.#length);
   }
 
-  /** A map in one block; each value is encoded by `encodeValue`. */
+  /** Writes a map in one block; `encodeValue` writes each value. */
   map<V>(entries: Readonly<Record<string, V>>, encodeValue: (value: V) => void): void {
     const pairs = Object.entries(entries);
     if (pairs.length > 0) this.long(pairs.length);
@@ -75,7 +76,7 @@ export class AvroEncoder {
     this.long(0);
   }
 
-  /** A value of a union of null and one type. */
+  /** Writes a value of a union of null and one other type, in this order. */
   nullable<V>(value: V | undefined, encodeValue: (value: V) => void): void {
     this.long(value === undefined ? 0 : 1);
     if (value !== undefined) encodeValue(value);

@@ -1,3 +1,5 @@
+/** The reader of binary formats. */
+
 /** Reads numbers and bytes in order: of Parquet files (`blob/query`) and of stored content nodes
  *  (`content/tree`). Throws at the end of the bytes, and for numbers that are too long.
  *  Fixed-length numbers are little-endian unless their name says otherwise. */
@@ -21,7 +23,7 @@ export class ByteReader {
     return this.bytes.subarray(from, from + length);
   }
 
-  /** A copy of the next bytes, which stays valid when the memory that is read is reused. */
+  /** Returns a copy of the next bytes, which stays valid when the memory that is read is reused. */
   copy(length: number): Uint8Array {
     const from = this.#advance(length);
     return Uint8Array.prototype.slice.call(this.bytes, from, from + length);
@@ -55,8 +57,8 @@ export class ByteReader {
     return this.#view.getFloat64(this.#advance(8), true);
   }
 
-  /** An unsigned number in groups of seven bits, lowest first. Five groups have 32 bits, eight a
-   *  safe integer. */
+  /** Reads an unsigned number in groups of seven bits, lowest first. Five groups have 32 bits,
+   *  eight a safe integer. */
   varint(groupsMax = 5): number {
     let value = 0;
     let scale = 1;
@@ -69,7 +71,7 @@ export class ByteReader {
     return this.fail("a number is too long");
   }
 
-  /** An unsigned number of up to 70 bits, in groups of seven. */
+  /** Reads an unsigned number of up to 70 bits, in groups of seven: enough for 64 bits. */
   varbigint(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
@@ -80,13 +82,13 @@ export class ByteReader {
     return this.fail("a number is too long");
   }
 
-  /** A signed number in zigzag encoding, as Parquet has it: the lowest bit is the sign. */
+  /** Reads a signed number in zigzag encoding, as Parquet has it: the lowest bit is the sign. */
   zigzag(): bigint {
     const coded = this.varbigint();
     return (coded >> 1n) ^ -(coded & 1n);
   }
 
-  /** Throws the error of the format that is read. */
+  /** Throws for invalid bytes. Readers of one format override it to throw their own error. */
   protected fail(reason: string): never {
     throw new Error(reason);
   }

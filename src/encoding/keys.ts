@@ -1,5 +1,8 @@
 import { keyScratch, copyBytes } from "../process/bytes.ts";
 
+/** The encoding of the keys of all records, and ranges of keys for scans. Tables (`table.ts`) build
+ *  their keys with it. */
+
 /**
  * A key is a tuple of parts, encoded so that comparing the bytes gives the order of the tuples.
  *
@@ -19,8 +22,8 @@ export interface KeyBounds {
   readonly end: Uint8Array;
 }
 
-/** Limit of an encoded key. Enough for a blob name of 1,024 three-byte characters, or for the two
- *  keys of a table entity, and the ids before them. */
+/** Longest encoded key. It has room for a blob name of 1,024 three-byte characters, or for the two
+ *  keys of a table entity, with the ids before them. */
 export const keyBytesMax = 4000;
 
 const kindBytes = 0x02;
@@ -124,8 +127,8 @@ function writePart(part: KeyPart, at: number): number {
   return writeBytes(part, at);
 }
 
-/** Encodes a surrogate without its pair as three bytes of its own. Replacing it would give two
- *  different names the same key. */
+/** Writes a string as UTF-8. A surrogate without its pair is written as three bytes: replacing it,
+ *  as UTF-8 requires, would give two different names the same key. */
 function writeText(text: string, from: number): number {
   if (text.length > keyBytesMax) checkLength(text.length);
   let at = from;
@@ -220,7 +223,7 @@ function byteCount(value: number): number {
 }
 
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Up to this length a loop is faster than a call of the decoder. */
+/** Up to this many bytes, a loop over characters is faster than a call of the decoder. */
 const loopBytesMax = 40;
 
 interface Cursor {

@@ -6,7 +6,7 @@ import { pageBytes, returnPage, takePage } from "../process/bytes.ts";
  *  again (docs/adr/012-reusable-response-pages.md). `http` writes them while the pieces are
  *  rendered. */
 
-/** A UTF-16 code unit becomes at most three bytes of UTF-8. */
+/** Most bytes of UTF-8 that a UTF-16 code unit becomes. */
 const bytesPerUnitMax = 3;
 
 /** The text of a large response, encoded while it is written. Its pages are reused after the
@@ -94,7 +94,8 @@ export class PagedText {
  *  unit. */
 const unitsPerPiece = 0.5;
 const lengthPerUnit = 2048;
-/** Units of work after which they are spent, because a call per piece would cost more. */
+/** Units of event-loop time that are collected before they are spent: a call for each piece would
+ *  cost more. */
 const unitsPerStep = 16;
 
 /** Writes pieces, which are rendered one by one, and yields to the event loop between steps.

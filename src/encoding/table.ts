@@ -82,7 +82,8 @@ interface TableDefinition<K, R> {
 /** Declared by most tables: data that archives contain and that exists until it is deleted. */
 export const archivedRecord = { lifetime: "durable", role: "record", isArchived: true } as const;
 
-/** Declared by tables whose records archives leave out. */
+/** Declared by tables whose records archives leave out: they follow from other records, or matter
+ *  only to this server. */
 export const internalRecord = { ...archivedRecord, isArchived: false } as const;
 
 /** A table as `defineTable` returns it: its declaration, and the functions that encode and decode
@@ -109,13 +110,15 @@ export interface Table<K, R> extends Omit<
 /** A table whose record type is unknown, for code that handles all tables alike. */
 export type AnyTable = Table<unknown, object>;
 
-/** A field of a record whose value is the id that other records name as their owner. */
+/** A field of a record whose value is an id by which other records, those that it owns, are
+ *  keyed. */
 interface DefinedId {
   readonly field: string;
   readonly kind: OwnerKind;
 }
 
-/** The values by which a stored reclaim job identifies its record. */
+/** The values by which a stored reclaim job (removal of records in the background) finds its
+ *  record. */
 export type JobScope = readonly (string | bigint)[];
 
 /** The time for which a record is kept, and the reclaim job that removes it at the end. Operations
@@ -151,7 +154,7 @@ export interface Counter {
   readonly key: (owner: bigint) => Uint8Array;
 }
 
-/** The number that each record of a table adds to a counter of its owner. */
+/** What each record of a table adds to a counter of its owner. */
 interface CounterShare<R> {
   readonly counter: Counter;
   readonly of: (record: R) => bigint;
@@ -159,7 +162,8 @@ interface CounterShare<R> {
 
 type ChangeNoticesOf<R> = (change: RecordChange<R>, view: NoticeView) => Promise<IndexEntry[]>;
 
-/** A change of a record; `before` is undefined for a new record, `after` for a deleted one. */
+/** A change of a record, from which its change notices are computed; `before` is undefined for a
+ *  new record, `after` for a deleted one. */
 export interface RecordChange<R> {
   readonly key: Uint8Array;
   readonly before: R | undefined;
@@ -175,7 +179,8 @@ export interface NoticeView {
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>;
 }
 
-/** `parts` returns the tuple of the record's key. */
+/** Computes the index entries of a record. `parts` returns the tuple of its key, for those that
+ *  need it. */
 type IndexesOf<R> = (record: R, parts: () => readonly KeyPart[]) => readonly IndexEntry[];
 
 export interface IndexEntry {
@@ -183,7 +188,7 @@ export interface IndexEntry {
   readonly value: Uint8Array;
 }
 
-/** `value` is set if the entry must have exactly this value. */
+/** An entry that a record requires in another table; with this value, if `value` is set. */
 export type RelatedEntry = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
 
 export function defineTable<K, R>(definition: TableDefinition<K, R>): Table<K, R> {
@@ -226,7 +231,7 @@ export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {
   return table as unknown as AnyTable;
 }
 
-/** The same table, whose keys are already encoded: reclaim jobs find encoded keys in the store. */
+/** The same table for keys that are encoded already, as reclaim jobs find them in the store. */
 export function withEncodedKeys(table: AnyTable): AnyTable {
   return { ...table, key: (key) => key as Uint8Array };
 }
@@ -268,7 +273,8 @@ const versionBytes = 1;
 interface DecodeCacheOptions {
   /** Maximum number of cached records. */
   readonly slots?: number;
-  /** Shorter records are not cached. */
+  /** Records of fewer bytes are not cached, because decoding them is cheap; undefined: all are
+   *  cached. */
   readonly bytesMin?: number;
 }
 
@@ -307,7 +313,7 @@ export function withDecodeCache<R>(
 const slotsDefault = 256;
 const hashFactor = 31;
 const hashedBytesMax = 32;
-/** Up to this length a loop is faster than a native comparison. */
+/** Up to this many bytes, a loop is faster than a native comparison. */
 const loopBytesMax = 1024;
 
 /** A hash of at most 32 bytes, spread over the whole record, because records may differ

@@ -3,9 +3,9 @@
 
 const firstBytes = 32 * 1024;
 const keptBytesMax = 1024 * 1024;
-/** A UTF-16 code unit becomes at most three bytes of UTF-8. */
+/** Most bytes of UTF-8 that a UTF-16 code unit becomes. */
 const bytesPerUnitMax = 3;
-/** Up to this length a loop is faster than a native encode or copy. */
+/** Up to this many code units, a loop is faster than a native encode or copy. */
 const loopBytesMax = 48;
 
 /** A growing buffer of UTF-8 text, encoded while it is written. A long text therefore never exists
@@ -120,7 +120,7 @@ export class TextBytes {
 const quoteMark = 0x22;
 const backslash = 0x5c;
 
-/** Whether a JSON string has the character as this one byte. */
+/** Whether a JSON string contains the character as one unescaped byte. */
 function isPlain(unit: number): boolean {
   return unit >= 0x20 && unit < 0x80 && unit !== quoteMark && unit !== backslash;
 }

@@ -11,14 +11,13 @@ export function xmlBody(inner: string): { readonly type: string; readonly text: 
   return { type: "application/xml", text: byteOrderMark + xmlDeclaration + inner };
 }
 
-/** Like `xmlBody`, with the line feed that newer operations of Azure write after the
- *  declaration. */
+/** Like `xmlBody`, with a line feed after the declaration: newer operations of Azure write one. */
 export function newXmlBody(inner: string): { readonly type: string; readonly text: string } {
   return { type: "application/xml", text: `${byteOrderMark}${xmlDeclaration}\n${inner}` };
 }
 
-/** Like `xmlBody`, for a long list: the text before it, the element `name` with rendered entries,
- *  and the text after it. */
+/** Like `xmlBody`, for a long list whose entries are already in pages: puts `before` and the
+ *  element `name` around them, and `after` at the end. */
 export function xmlListBody(list: {
   readonly before: string;
   readonly name: string;
@@ -33,7 +32,8 @@ export function xmlListBody(list: {
   return { type: "application/xml", paged: entries };
 }
 
-/** A body in pieces, for a long list (`ReplyBody`). */
+/** The body of a response with a long list, in pieces that are rendered one by one
+ *  (`ReplyBody`). */
 interface XmlPieces {
   readonly type: string;
   readonly pieces: Iterable<string>;

@@ -9,7 +9,8 @@ const predefined: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Long enough for `&#x10FFFF;` with some leading zeros. */
+/** Longest entity that is looked for, in UTF-16 code units: `&#x10FFFF;` with some leading
+ *  zeros. */
 const entityUnitsMax = 16;
 
 /** Replaces entities by their characters and normalises line ends. Returns the offset of an unknown

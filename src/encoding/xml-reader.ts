@@ -5,13 +5,14 @@ import type { XmlElement, XmlLocation } from "./xml.ts";
  *  Azure reports, and because a block list of 6 MB must be read in steps that do not block the
  *  event loop. */
 
-/** Limit of this server for the nesting of elements; no request of the services has 10 levels. */
+/** Deepest nesting of elements. No request of Azure has 10 levels; a deeper document could only be
+ *  an attack. */
 const depthMax = 64;
 /** Far more elements than a block list may have blocks (50,000), so that a list that is too long
  *  gets the fault for its length and not an XML fault. */
 const elementsMax = 200_000;
-/** Maximum length of the text between two tags. The longest valid text is a message of 64 KiB with
- *  every character written as an entity. */
+/** Longest text between two tags, in UTF-16 code units. The longest valid text is a message of 64
+ *  KiB with every character written as an entity. */
 const textUnitsMax = 512 * 1024;
 
 /** An element whose end tag has not been read yet. */
@@ -91,7 +92,8 @@ export function endDocument(reader: Reader, illegalAt: number): ReadDocument {
   return reader.root === undefined ? { line: 1, position: 1 } : { root: reader.root };
 }
 
-/** Reads up to `tagsMax` more tags. Returns true at the end of the document or at an error. */
+/** Reads up to `tagsMax` more tags, so that the caller can let other requests run. Returns true at
+ *  the end of the document or at an error. */
 export function readSome(reader: Reader, tagsMax: number): boolean {
   const failedAt = readTags(reader, tagsMax);
   if (failedAt === undefined) return false;
@@ -230,8 +232,8 @@ function skipTo(reader: Reader, tag: number, closing: string): number {
 
 const namePattern =
   /^[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*(?::[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*)?$/u;
-/** Maximum number of distinct names in a document, not counting those of letters only: bounds the
- *  cache `localNames`. */
+/** Most distinct names in a document, without those of letters only. It bounds the cache
+ *  `localNames`. */
 const distinctNamesMax = 10_000;
 
 const lettersOnly = /^[A-Za-z]+$/;

@@ -18,8 +18,8 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** Written in place of a character that XML cannot represent. */
 const replacement = "\uFFFD";
-/** Finds texts that may need a change. Without the `u` flag, which makes the test slower; it
- *  therefore finds paired surrogates, too. */
+/** Finds texts that may need escaping. Has no `u` flag, which would make the test slower, so it
+ *  finds paired surrogates, too; `inText` decides. */
 const mayNeedEscape = /[^\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF\uE000-\uFFFD]/;
 const inText = /[&<>\r]|[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 /** Characters that are also escaped in attribute values, where white space would become spaces. */
@@ -54,7 +54,7 @@ export function element(
   return inner === "" ? `<${open} />` : `<${open}>${inner}</${name}>`;
 }
 
-/** The element with the metadata of an entry of a listing. */
+/** The element `Metadata` of an entry in a listing. */
 export function metadataElement(
   pairs: readonly (readonly [name: string, value: string])[],
 ): string {

@@ -28,8 +28,8 @@ export interface XmlElement {
   readonly end: XmlLocation;
 }
 
-/** Maximum length of a document in UTF-16 code units. A list of 50,000 blocks with the longest ids
- *  has about 6 MB. */
+/** Longest document, in UTF-16 code units: a list of 50,000 blocks with the longest ids has about 6
+ *  MB. */
 const xmlUnitsMax = 8 * 1024 * 1024;
 
 /** The reason that Azure Storage gives for every document that its parser rejects. */
@@ -43,7 +43,8 @@ export function parseXml(body: Uint8Array | string): Result<XmlElement> {
   return resultOf(readDocument(text));
 }
 
-/** Tags and characters read per step, and the cost of one in units of event-loop time. */
+/** Tags and characters that are read per step, and how many count as a unit of event-loop time
+ *  (`base/loop-share.ts`). */
 const tagsPerStepMax = 512;
 const unitsPerTag = 0.25;
 const charactersPerStep = 256 * 1024;

@@ -14,6 +14,9 @@ import { systemErrorCode } from "./refused.ts";
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import type { Random } from "../base/world.ts";
 
+/** Files and folders of this machine: creates folders, opens files that are not trusted, and
+ *  replaces files atomically. */
+
 /** Creates a folder and its parents, accessible to this user only. Unlike Node's recursive `mkdir`,
  *  it fails if a parent exists but accepts no folders (`/proc`), where `mkdir` would loop for
  *  ever. */
@@ -53,7 +56,8 @@ async function isFolder(path: string): Promise<boolean> {
    trusted: a link in it could lead to any file of this machine, a FIFO would block its reader for
    ever, and a device has no end. */
 
-/** Does not wait for a writer if the file is a FIFO. The flag does not exist on Windows. */
+/** Flags for opening a file that may be a FIFO: without waiting for a writer. Windows has no such
+ *  flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Opens a regular file of a folder. Rejects links that lead out of the folder. */
@@ -71,7 +75,8 @@ export async function openFileInside(folder: string, path: string): Promise<File
   }
 }
 
-/** Reads a regular file of at most `bytesMax`. */
+/** Reads a regular file of at most `bytesMax`; throws for other kinds of files, which could block
+ *  or have no end. */
 export function readRegularFile(path: string, bytesMax: number): Buffer {
   const descriptor = openSync(path, openFlags);
   try {
@@ -90,7 +95,7 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
 }
 
-/** The text of a file; undefined if there is no such file. */
+/** Reads the text of a file; undefined if there is no such file. */
 export async function readIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");

@@ -3,7 +3,9 @@ import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
 
-/** The server settings of the log. */
+/** The log of a process: pino, set up for servers, workers and commands. */
+
+/** The options of a server that its log depends on. */
 interface LogSettings {
   /** File that receives all lines, including level `debug`, instead of standard error. */
   readonly debug?: string | undefined;

@@ -4,6 +4,9 @@ import { promisify } from "node:util";
 import { messageOf, StartRefused } from "./refused.ts";
 import { environmentVariable } from "./world.ts";
 
+/** Reads the master key, with which an encrypted store protects its data keys, from where the
+ *  operator has put it. */
+
 /** The form of `--encryption`, which says where the master key comes from with which a server
  *  encrypts its data: `file:PATH`, `env:NAME` or `command:COMMAND`. */
 export const masterKeySource = /^(file|env|command):(.+)$/s;

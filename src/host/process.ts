@@ -4,8 +4,11 @@ import { StartRefused, systemErrorCode } from "./refused.ts";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
 
-/** Number of file descriptors that must be free before a server starts. It opens about 30 for
- *  listeners, files and threads; connections need the rest. */
+/** What the process gets from the operating system and V8: file descriptors, memory figures,
+ *  settings of the garbage collector. */
+
+/** File descriptors that must be free before a server starts. It opens about 30 for listeners,
+ *  files and threads; connections need the rest. */
 const freeDescriptorsMin = 64;
 
 /** Throws `StartRefused` if the limit on file descriptors leaves too few for a server. Checked

@@ -1,3 +1,6 @@
+/** Errors whose cause is the user's input or the system, and not a bug: commands print them without
+ *  a stack. */
+
 /** An error that the user can correct (a wrong option): one message per problem. The command line
  *  prints the messages without a stack. */
 export class Refused extends Error {
@@ -9,17 +12,17 @@ export class Refused extends Error {
   }
 }
 
-/** Thrown if a server cannot start. */
+/** Thrown if a server cannot start, because of an option, a port or the data. */
 export class StartRefused extends Refused {
   override readonly name = "StartRefused";
 }
 
-/** Thrown if an export or a load is not carried out. No account has changed. */
+/** Thrown if an export or a load of an archive is not carried out. No account has changed. */
 export class ArchiveRefused extends Refused {
   override readonly name = "ArchiveRefused";
 }
 
-/** Thrown if an import fails. The target is unchanged. */
+/** Thrown if an import of data from Azurite fails. The target is unchanged. */
 export class ImportRefused extends Refused {
   override readonly name = "ImportRefused";
 }

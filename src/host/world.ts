@@ -5,7 +5,10 @@ import { hostname, uptime } from "node:os";
 import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks, type Ticks } from "../base/ticks.ts";
 import type { Clock, Log, Random, World } from "../base/world.ts";
 
-/** The clock of the system. Only this file reads time, random numbers and the environment. */
+/** The real clock, random numbers and environment of this machine. Only this file may read them
+ *  (`tests/tidy.test.ts`), so that tests and simulations can replace them. */
+
+/** The clock of the system. */
 export function realClock(): Clock {
   const monotonic = countSuspendedTime(() => process.hrtime.bigint() / 100n, uptime);
   let lastMilliseconds = Number.NaN;
@@ -70,7 +73,7 @@ export function realEnvironment(log: Log): World {
   return { clock: realClock(), random: realRandom(), log };
 }
 
-/** For libraries that take dates of the platform. */
+/** Converts a time for libraries that take the `Date` of the platform. */
 export function dateOf(moment: Ticks): Date {
   return new Date(Number((moment - unixEpochTicks) / ticksPerMillisecond));
 }

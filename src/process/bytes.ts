@@ -7,9 +7,11 @@
  *  the CPU time of a read and 20 % of a query. Code that keeps such bytes for long must copy them
  *  again, because a few bytes keep a whole slab in memory. */
 const slabBytes = 64 * 1024;
-/** Limit of the length of an array in a slab; longer arrays get separate buffers. */
+/** Longest array in a slab. Longer arrays get separate buffers, because few of them would fit into
+ *  a slab. */
 const pieceBytesMax = 8 * 1024;
-/** Up to this length a loop is faster than a native copy: 3 % of a transaction of 100. */
+/** Up to this length a loop is faster than a native copy. Saves 3 % of the CPU time of a table
+ *  transaction of 100 writes. */
 const loopBytesMax = 64;
 
 let slab = new Uint8Array(slabBytes);
@@ -43,7 +45,7 @@ export function newBytes(length: number): Uint8Array {
 /** A closed port: what is transferred to it is freed at once. */
 const nowhere = new MessageChannel().port1;
 nowhere.close();
-/** Freeing fewer bytes costs more than it saves. */
+/** Least bytes that are freed by a transfer: for fewer, it costs more than it saves. */
 const freedBytesMin = 16 * 1024;
 
 /** Frees many bytes that are not read again, if no other array shares their buffer. Otherwise
@@ -55,7 +57,7 @@ export function freeBytes({ buffer, length }: Uint8Array): void {
 }
 
 export const pageBytes = 64 * 1024;
-/** Limit of the unused pages that are kept for reuse. */
+/** Most unused pages that are kept for reuse: 8 MiB. */
 const freePagesMax = 128;
 
 /** Unused pages, kept for reuse. Memory outside the heap causes full garbage collections, however
@@ -78,19 +80,21 @@ export const keyScratch = new Uint8Array(16 * 1024);
 
 /** Size of the buffers in which large bodies are collected. */
 export const bufferBytes = 512 * 1024;
-/** Writes past the system's cache take whole blocks, from memory that is aligned to them. */
+/** Size of a block. Writes past the system's cache (direct I/O) take whole blocks, from memory that
+ *  is aligned to them. */
 export const blockBytes = 4096;
 
-/** Limit of the aligned buffers: 48 MiB in total. */
+/** Most aligned buffers: 48 MiB in total. */
 const alignedMax = 96;
-/** Size of the buffers of bodies that get no aligned one. */
+/** Size of the buffers that bodies get while all aligned ones are in use: smaller, so that many
+ *  bodies take less memory. */
 export const otherBufferBytes = 256 * 1024;
 const bodyPageBytes = 64 * 1024;
 const pagesPerBuffer = bufferBytes / bodyPageBytes;
 /** Pages before the buffers: one for the CRC-64, one for `scratch`. */
 const pagesBefore = 2;
 
-/** The part of WebAssembly.Memory that is used; the types of Node.js omit WebAssembly. */
+/** The part of `WebAssembly.Memory` that is used here; the types of Node.js do not declare it. */
 interface SharedMemory {
   readonly buffer: SharedArrayBuffer;
   /** Returns the number of pages before the call. */
@@ -145,18 +149,20 @@ export function isInMemory({ buffer }: Uint8Array): boolean {
   return alignedMemory.has(buffer);
 }
 
-/** `set` would copy bytes one by one if either memory is shared and both are not equally aligned,
- *  at a tenth of the speed. */
+/** Copies bytes into a buffer. Uses `fill`, because `set` would copy bytes one by one if either
+ *  memory is shared and both are not equally aligned, at a tenth of the speed. */
 export function copyInto(buffer: Buffer, bytes: Uint8Array, at: number): void {
   if (bytes.length > 0) buffer.fill(bytes, at, at + bytes.length);
 }
 
-/** A buffer that other threads can read, aligned unless too many are in use, otherwise smaller. */
+/** Returns a buffer that other threads can read, for a body: an aligned one, or a smaller one if
+ *  too many are in use. */
 export function acquireBuffer(): Buffer {
   return acquireAligned(0) ?? Buffer.from(new SharedArrayBuffer(otherBufferBytes));
 }
 
-/** An aligned buffer; undefined if no more than `keptFree` are unused. */
+/** Returns an aligned buffer; undefined if no more than `keptFree` are unused, which then stay for
+ *  other callers. */
 export function acquireAligned(keptFree: number): Buffer | undefined {
   const unused = alignedMax - allocated + free.length;
   if (unused <= keptFree) return undefined;
@@ -168,7 +174,8 @@ export function releaseBuffer(buffer: Buffer): void {
   if (isAligned(buffer)) free.push(buffer);
 }
 
-/** Copies nothing: growing shared memory keeps its place. */
+/** Adds an aligned buffer by growing the shared memory, which keeps its place, so that nothing is
+ *  copied. */
 function allocate(): Buffer {
   const page = bufferMemory.grow(pagesPerBuffer);
   allocated += 1;

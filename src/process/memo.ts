@@ -90,7 +90,7 @@ export class RecentMap<V, K = string> {
     this.#old.delete(key);
   }
 
-  /** Entries of both maps; an entry that is in both counts twice. */
+  /** Number of entries in both maps; an entry that is in both counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -1,3 +1,7 @@
+/** Access control lists of paths (Data Lake): parsing, formatting and changes of permission bits
+ *  and entries, as POSIX.1e and Azure define them. `posix-access.ts` decides with them; the
+ *  operations of `blob/dfs` change them. */
+
 /** Access rights of a path in a hierarchical namespace: owner, group, permission bits, and an
  *  access control list if the bits do not suffice.
  *  learn.microsoft.com/azure/storage/blobs/data-lake-storage-access-control */
@@ -31,13 +35,15 @@ export interface AclEntry extends AclName {
 
 export const superuser = "$superuser";
 export const stickyBit = 0o1000;
-/** The umask of requests that do not send one. */
+/** The umask of requests that do not send one: Azure's default. It removes bits of a new path. */
 export const defaultUmask = 0o027;
 
 const bitsMax = 0o7;
-/** Limit of the service for the access entries and for the default entries. */
+/** Azure's limit of the entries of one list: of the access entries and, separately, of the default
+ *  entries. */
 const entriesPerScopeMax = 32;
-/** Limit of this server for the id of an entry, in UTF-16 code units. */
+/** Longest id of an entry, in UTF-16 code units; object ids have 36. It bounds the length of a
+ *  list, which headers contain. */
 const idUnitsMax = 256;
 const scopes: readonly AclScope[] = ["access", "default"];
 const types: readonly AclType[] = ["user", "group", "mask", "other"];
@@ -137,6 +143,7 @@ function isIdText(id: string): boolean {
   return /^[\x21-\x7e]*$/.test(id);
 }
 
+/** Whether a list has no more entries than Azure permits. */
 function isBounded(entries: readonly AclEntry[]): boolean {
   return scopes.every((scope) => ofScope(entries, scope).length <= entriesPerScopeMax);
 }
@@ -183,6 +190,8 @@ export function entriesOf({ mode, acl }: PosixAccess): readonly AclEntry[] {
   return acl === undefined ? plainEntries(mode) : (parseAcl(acl) ?? plainEntries(mode));
 }
 
+/** The entry of owner, owning group, mask or other, by its type; those of named users and groups
+ *  are not found. */
 export function find(
   entries: readonly AclEntry[],
   scope: AclScope,
@@ -248,7 +257,7 @@ export function setAcl(access: PosixAccess, entries: readonly AclEntry[]): Posix
   return withEntries(access, [...kept, ...entries]);
 }
 
-/** Whether every list must have this entry: owner, owning group and other. */
+/** Whether a list must always have this entry, as those of owner, owning group and other. */
 function isBase({ id, type }: AclName): boolean {
   return id === "" && type !== "mask";
 }

@@ -41,11 +41,12 @@ export interface ServiceSasPrincipal {
   readonly identifier: string | undefined;
   readonly encryptionScope: string | undefined;
   readonly overrides: ResponseOverrides | undefined;
-  /** The range of entities that a table SAS is limited to. */
+  /** The range of entities that a table SAS is limited to; undefined: no limit. */
   readonly entities: EntityRange | undefined;
 }
 
-/** A SAS for one resource, signed with a user delegation key. */
+/** A SAS for one resource, signed with a user delegation key, which belongs to a user and not to
+ *  the account: the roles of the user limit it. */
 export interface DelegationSasPrincipal {
   readonly kind: "delegation-sas";
   readonly version: string;
@@ -121,7 +122,8 @@ export const keyPrincipal: Principal = { kind: "key", number: 1 };
 export const secondKeyPrincipal: Principal = { kind: "key", number: 2 };
 export const anonymousPrincipal: Principal = { kind: "anonymous" };
 
-/** Derives credentials for the caller of a request with a bearer token. */
+/** What a request with a bearer token can get credentials from: functions that derive keys and
+ *  tokens for its caller from the account key. */
 export interface Delegate {
   /** Derives a user delegation key. */
   readonly key: (request: DelegationRequest) => {
@@ -138,7 +140,7 @@ interface SessionRequest {
   readonly expiry: Ticks;
 }
 
-/** The validity of a user delegation key that is to be derived. */
+/** Which user delegation key is to be derived: its validity, service and version. */
 export interface DelegationRequest {
   readonly start: Ticks;
   readonly expiry: Ticks;

@@ -16,7 +16,7 @@ export interface Span {
   readonly length: number;
 }
 
-/** 19 digits, because clients send the largest 64-bit number for "to the end". */
+/** Up to 19 digits: clients send the largest 64-bit number for "to the end". */
 const rangePattern = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
 
 /** Parses `bytes=a-` or `bytes=a-b`; undefined for any other text. Reads ignore other texts. */

@@ -1,5 +1,8 @@
 import type { Fault, FaultCode, FaultDetail } from "./faults.ts";
 
+/** The result type of everything that can fail because of a request, and the check of invariants,
+ *  which fail only because of a bug. */
+
 /** A value, or the fault that the client gets. Faults are returned and never thrown: what is thrown
  *  is a bug or an outage (`StoreUnavailable`, `StoreBusy`, `SourceUnreachable`). */
 export type Result<T> = { readonly ok: true; readonly value: T } | Failure;
@@ -10,8 +13,8 @@ type Success<T> = { readonly ok: true; readonly value: T };
 
 const nothing: Success<undefined> = { ok: true, value: undefined };
 
-/** Results without a value share one object: a request has dozens of them, from parameters that are
- *  absent and checks that pass. */
+/** A successful result. Those without a value share one object: a request has dozens of them, from
+ *  parameters that are absent and checks that pass. */
 export function ok<T>(value: T): Success<T> {
   return value === undefined ? (nothing as Success<T>) : { ok: true, value };
 }

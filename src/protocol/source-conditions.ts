@@ -37,7 +37,7 @@ export function checkSource(
 /** The first version that reports the error of a copy source beside that of the copy. */
 const sourceErrorSince: Version = "2024-02-04";
 
-/** The error response of a copy source. */
+/** The error response of a source, which the fault of the copy repeats. */
 interface SourceError {
   readonly status: number;
   /** The code in `x-ms-error-code`; undefined if the source has none, as on other web servers. */
@@ -45,8 +45,9 @@ interface SourceError {
   readonly message: string;
 }
 
-/** 404 CannotVerifyCopySource or similar, with the status and code of the source in headers and
- *  elements of their own. Client libraries retry the copy if the source was busy. */
+/** The fault of a copy whose source cannot be read: 404 CannotVerifyCopySource or similar. Status
+ *  and code of the source are in separate headers and elements, by which client libraries retry the
+ *  copy if the source was busy. */
 export function cannotVerifySource(
   { status, code, message }: SourceError,
   version: string,
@@ -72,7 +73,8 @@ export function cannotVerifySource(
   });
 }
 
-/** As `cannotVerifySource`, for a source of this service, whose fault is known. */
+/** As `cannotVerifySource`, for a source of this service, whose fault is known and need not be
+ *  parsed from a response. */
 export function unverifiedSource({ fault }: Failure, version: string): Failure {
   const status = faultStatus(fault);
   const message = faultMessage(fault);

@@ -5,6 +5,7 @@ import { decodePercent } from "./names.ts";
 /** Blob index tags: parsing of tags, of conditions on them (`x-ms-if-tags`) and of the filter of
  *  Find Blobs by Tags, whose small languages share the tokens. */
 
+/** The tags of a blob: values by name, at most ten. */
 export type Tags = Readonly<Record<string, string>>;
 
 type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
@@ -21,7 +22,7 @@ export type TagPredicate =
   | TagComparison
   | { readonly kind: "and" | "or"; readonly left: TagPredicate; readonly right: TagPredicate };
 
-/** The service rejects expressions with more `and` and `or` than this. */
+/** Most `and` and `or` in an expression; Azure rejects more. */
 const logicalOperatorsMax = 10;
 /** Most parentheses in an expression; bounds the recursion of the parser. */
 const parenthesesMax = 100;
@@ -121,19 +122,20 @@ function parseComparison(cursor: Cursor): TagComparison | undefined {
   return { kind: "compare", name: name.text, operator: operator.text, value: value.text };
 }
 
-// Limits of the service per blob; lengths are in UTF-16 code units.
+// // Azure's limits of the tags of a blob; lengths are in UTF-16 code units.
 const tagsMax = 10;
 const tagNameUnitsMax = 128;
 const tagValueUnitsMax = 256;
 
 const invalidCharacterPattern = /[^A-Za-z0-9 +\-./:=_]/u;
 
-/** The first character that is allowed neither in names nor in values; undefined if none. */
+/** The first character that Azure allows neither in names nor in values of tags; undefined if there
+ *  is none. */
 function invalidCharacter(text: string): string | undefined {
   return invalidCharacterPattern.exec(text)?.[0];
 }
 
-/** Validates the tags of one blob, from a header or from XML. */
+/** Validates the tags of one blob, which come from a header or from XML. */
 export function checkTags(pairs: readonly (readonly [string, string])[]): Result<Tags> {
   if (pairs.length > tagsMax) return fail("TagsTooLarge");
   const names = new Set<string>();
@@ -180,7 +182,7 @@ export interface TagSearchOptions {
 
 /** Most comparisons in a filter: a lower and an upper bound for each of ten tags. */
 const termsMax = 2 * tagsMax;
-/** Limit of this server for the length of `where`, in UTF-16 code units. */
+/** Longest `where` of a search, in UTF-16 code units. Ten tags with two bounds each need less. */
 const whereUnitsMax = 4096;
 
 /** Parses the `where` of Find Blobs by Tags: comparisons of tags or `@container`, joined by AND.
@@ -276,8 +278,8 @@ function checkCharacters({ text, at }: Pick<Word, "text" | "at">): Problem | und
     : near(at, `'${wrong}' not permitted in tag name or value`);
 }
 
-/** The problem that the token at this index is not allowed there: names the token, the text that is
- *  no token, or the end of the text. */
+/** The problem that a token, the one at `index`, is not allowed at its place. Names the token, the
+ *  text that is no token, or the end of the text. */
 function unexpected({ tokens, stoppedAt, text }: ScannedTags, index: number): Problem {
   const token = tokens[index];
   if (token !== undefined)
@@ -302,7 +304,8 @@ interface ScannedTags {
 
 const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
 
-/** One token with the white space before it. Inside quotation marks, the mark itself is doubled. */
+/** Matches one token with the white space before it. In quoted text, the quotation mark is
+ *  doubled. */
 const tokenPattern = new RegExp(
   [
     /'((?:[^']|'')*)'/,
@@ -317,7 +320,7 @@ const tokenPattern = new RegExp(
   "y",
 );
 
-/** Limit of this server for the tokens of one expression. */
+/** Most tokens of one expression, which bounds the time of its parsing. */
 const tokensMax = 1000;
 
 /** Splits a text into tokens up to the first text that is none, so that the fault can name its

@@ -8,6 +8,9 @@ import {
   type AcquiredServer,
 } from "./worker-servers.ts";
 
+/** Registers a server with the hooks of a test runner, for tests of programs that use Azure
+ *  Storage. */
+
 /** The hooks of a test runner: Vitest, Jest or that of Node.js. The package entries
  *  `etagere/vitest`, `etagere/jest` and `etagere/node-test` register a server with them. */
 export interface TestHooks {
@@ -17,7 +20,7 @@ export interface TestHooks {
   readonly afterAll: (run: () => Promise<void>) => unknown;
 }
 
-/** What tests use of a server that the test runner starts and stops. */
+/** What tests may use of a server: the test runner starts and stops it. */
 export type TestServer = Omit<EtagereServer, "stop" | typeof Symbol.asyncDispose>;
 
 /** Provides a server for the tests of a file: the one of this test worker, or a new one. What a

@@ -5,6 +5,8 @@ import type { Snapshot } from "../controls/server-snapshots.ts";
 import type { InProcessServer } from "../server/start.ts";
 import { readVersion } from "../host/version.ts";
 
+/** Servers that the test files of one worker of a test runner share, one after the other. */
+
 /** A server that a test file uses. A test runner runs files one after the other in worker processes
  *  or threads; the files of a worker share one server, which saves the time of its start. */
 export interface AcquiredServer extends InProcessServer {
@@ -61,7 +63,7 @@ export async function acquireServer(options: StartOptions): Promise<AcquiredServ
 async function startShared(options: StartOptions): Promise<InProcessServer> {
   const { startInProcess } = await import("../server/start.ts");
   const started = await startInProcess({ port: 0, inMemoryPersistence: true, ...options });
-  // It runs until the worker ends, which must not wait for it.
+  // The server runs until the worker ends; unreferenced, it does not keep the worker running.
   started.server.listeners.unref();
   return started;
 }
@@ -76,7 +78,7 @@ function keyOf(options: StartOptions): string {
 export async function releaseServer({ shared, ...started }: AcquiredServer): Promise<void> {
   const { api, server, clock } = started;
   const state = workerState();
-  // Time cannot be moved back.
+  // Time cannot be moved back, so the next file would see another time.
   if (shared === undefined || clock.ahead() > 0n) return api.stop();
   try {
     api.faults.clear();
@@ -110,8 +112,8 @@ async function takeIdle(key: string): Promise<IdleServer | undefined> {
   return undefined;
 }
 
-/** Test runners load modules again for each file, in a context of its own. The main context of the
- *  worker is the same for all files. */
+/** The state that the test files of this worker share. Test runners load modules again for each
+ *  file, in a separate context; the main context of the worker is the same for all files. */
 function workerState(): WorkerState {
   const main = runInThisContext("globalThis") as Record<symbol, WorkerState | undefined>;
   return (main[Symbol.for(`etagere ${readVersion()} test server`)] ??= {});

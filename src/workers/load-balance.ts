@@ -5,11 +5,13 @@ import type { Clock } from "../base/world.ts";
 
 /** The period in which a worker measures and reports its load. */
 export const loadMilliseconds = 500;
-/** A worker with less load closes no connection: its clients would gain little by new ones. */
+/** Load from which a worker may close connections. With less, its clients would gain little by
+ *  another worker. */
 const busyLoad = 0.8;
-/** Load above the average that is worth new connections. */
+/** Load above the average from which a worker closes connections: a smaller difference is not worth
+ *  new connections. */
 const excessMin = 0.1;
-/** After this many periods all reports contain the effect of the last correction. */
+/** Periods between two corrections: after them, all reports contain the effect of the last one. */
 const effectPeriods = 2;
 
 /** Evens out the load of the workers. The kernel gives a new connection to any worker that accepts

@@ -8,7 +8,7 @@ import type { EndpointName } from "../server/service-listener.ts";
 /** The messages between the supervisor and its worker processes, over the channel of Node's
  *  `fork`. */
 
-/** The last argument of a worker's program, by which `ps` shows what the process is. */
+/** The last argument of a worker's program, so that `ps` shows which processes are workers. */
 export const workerArgument = "--worker-process";
 
 /** The first message to a worker: with it the worker starts its server. */
@@ -42,8 +42,7 @@ export interface ObserveMessage {
   readonly reads: readonly string[];
 }
 
-/** Starts or stops feed events. `reads`: keys of the objects with an open timeline, whose reads are
- *  events, too. */
+/** Messages to a worker. Those with an `id` are answered by a `DoneMessage`. */
 export type ToWorker =
   /** Comes with the bound socket of the listener with this title, before `start`. */
   | { readonly kind: "socket"; readonly title: string }
@@ -74,6 +73,7 @@ export interface DoneMessage {
   readonly waits?: readonly Wait[];
 }
 
+/** Messages of a worker to the supervisor. */
 export type FromWorker =
   /** The worker receives messages from now on. */
   | { readonly kind: "ready" }

@@ -17,6 +17,9 @@ import type { FromWorker, OtherFigures, ToWorker, WorkerSetup } from "./messages
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+/** The program of a worker process (`--workers`): a server that the supervisor starts, stops and
+ *  asks for figures by messages (`messages.ts`). */
+
 /** The connections of a worker process that had a request in the current period. A worker that is
  *  busier than others closes a part of these connections, so that their clients connect to other
  *  workers (`workers/load-balance.ts`). */
@@ -50,16 +53,17 @@ export class ActiveConnections {
   }
 }
 
-/** How long the main worker waits for the figures and waiting calls of the other processes before
- *  it answers without them. */
+/** How long the main worker waits for figures and waiting calls of the other processes. Then it
+ *  answers without them, so that a page of the explorer appears. */
 const answerMillisecondsMax = 5000;
-/** Waiting calls of a worker that the main worker gets. */
+/** Most waiting calls that the main worker gets of each other worker: a bound for the message. */
 const waitsMax = 500;
 
 /** Runs a worker process: serves as the messages of the supervisor require, until it sends
  *  `stop`. */
 export function runWorker(): void {
-  // A terminal or service manager signals all processes; the supervisor decides what follows.
+  // A terminal or service manager sends a signal to all processes of the group; workers ignore it,
+  // because the supervisor decides what follows.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
   const worker = new WorkerRun();
   process.on("message", (message: ToWorker, socket: BoundSocket | undefined) =>
@@ -180,7 +184,8 @@ class WorkerRun {
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, previous);
       this.#connections.nextPeriod();
-      // The next report may still succeed; without supervisor this process ends.
+      // If the report cannot be sent, the next one may still succeed; without a supervisor this
+      // process ends.
       send({ kind: "load", load: utilization }).catch(() => {});
       this.#reportLoad(clock, now);
     });
@@ -235,7 +240,7 @@ class WorkerRun {
   }
 }
 
-/** Closes a socket that no listener serves. */
+/** Closes a socket that this worker has received and no listener serves. */
 function closeSocket(socket: BoundSocket | undefined): void {
   const handle: { close?: () => void } | undefined = socket;
   handle?.close?.();

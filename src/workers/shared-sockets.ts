@@ -98,7 +98,7 @@ function systemError(code: number): Error {
   return Object.assign(new Error(name), { code: name });
 }
 
-/** The listeners that a server with these options has. */
+/** The listeners that a server with these options has, which need a port. */
 function* listenersOf(options: Options): Generator<readonly [PortName, BindOptions]> {
   for (const name of endpointNames) {
     const service: ServiceName = name === "dfs" ? "blob" : name;

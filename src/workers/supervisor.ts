@@ -13,9 +13,11 @@ import { newMetrics } from "../server/metrics.ts";
 import { expectFreeDescriptors, processFigures } from "../host/process.ts";
 import type { EtagereServer } from "../server/start.ts";
 
-/** The supervisor is the process that the user starts with `--workers`. It serves nothing itself:
- *  it binds the ports, starts worker processes that serve them, and replaces those that end. This
- *  message tells workers to send no feed events. */
+/** The supervisor: the process that the user starts with `--workers`. It serves nothing itself: it
+ *  binds the ports, starts worker processes that serve them, replaces those that end, and passes on
+ *  feed events and figures. */
+
+/** Tells workers to send no feed events, because no subscriber reads them. */
 const notObserved: ObserveMessage = { kind: "observe", isOn: false, reads: [] };
 
 /** Passes feed events of the workers to the main worker while it has subscribers. */
@@ -96,9 +98,10 @@ interface SupervisorOptions {
   readonly onGivenUp: (problem: string) => void;
 }
 
-/** A worker that ends earlier counts as one that fails to start. */
+/** A worker that ends within this time counts as one that cannot start. */
 const shortLifeTicks: Ticks = ticksPerSecond;
-/** After this many workers in succession that ended so early, the server is stopped. */
+/** Most workers in succession that end so early. Then the server is stopped, because a further one
+ *  would fail, too. */
 const shortLivesMax = 5;
 /** Pause before a worker that ended soon after its start is replaced. Doubles each time. */
 const backOffMilliseconds = 100;

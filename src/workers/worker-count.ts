@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os";
 import { readFileSync } from "node:fs";
 import { workersMax } from "../server/options.ts";
 
+/** How many workers a server starts. */
+
 const quotaFile = "/sys/fs/cgroup/cpu.max";
 
 /** The number of workers for the option `--workers`. `auto` is one worker for each core that this
@@ -24,8 +26,8 @@ export function quotaCores(text: string): number | undefined {
   return quota > 0 && period > 0 ? Math.ceil(quota / period) : undefined;
 }
 
-/** Reads the CPU quota, which `availableParallelism` ignores in some versions of Node.js. Empty if
- *  there is none. */
+/** Reads the CPU quota of the container, which `availableParallelism` ignores in some versions of
+ *  Node.js. Empty if there is none. */
 function readQuota(): string {
   try {
     return readFileSync(quotaFile, "utf8");

@@ -13,6 +13,9 @@ import {
   type WorkerSetup,
 } from "./messages.ts";
 
+/** One worker process as the supervisor handles it: starts it with its sockets and options,
+ *  exchanges messages with it, and stops it. */
+
 /** How the supervisor starts a worker process, and what it passes to it. */
 interface WorkerProcessOptions {
   readonly slot: number;
@@ -29,18 +32,18 @@ interface WorkerExit {
   readonly signal: string | null;
 }
 
-/* Limits of the server for each worker. */
-
-/** Limit of the time until a worker answers a message. */
+/** Time for the answer to a message. Then the supervisor goes on, so that a worker that hangs does
+ *  not delay it. */
 const answerMillisecondsMax = 2000;
 /** Time to end after `stop`: longer than a worker gives its connections and running requests. */
 const stopMillisecondsMax = 20_000;
 /** Time to end in a rolling restart, in which connections get time to end. */
 const drainMillisecondsMax = 60_000;
-/** Relayed messages that are not written to the channel yet. */
+/** Most relayed messages that are not written to the channel yet. Further ones are dropped: a slow
+ *  worker must not fill the memory. */
 const relayedMessagesMax = 8;
 
-/** A message, the socket that comes with it, and what to call when it is sent. */
+/** A message, the socket that is sent with it, and a callback for when it is sent. */
 type Outgoing = readonly [ToWorker, BoundSocket | undefined, () => void];
 
 type Answer = (done: DoneMessage | undefined) => void;
@@ -54,7 +57,7 @@ export class WorkerProcess {
   readonly ended: Promise<WorkerExit>;
   /** Whether the worker has ended or was asked to end. */
   isLeaving = false;
-  /** Monotonic time; undefined before the worker listens. */
+  /** Monotonic time at which the worker began to listen; undefined before. */
   listeningSince: Ticks | undefined;
   lastSample: FigureSample | undefined;
   readonly #worker: ChildProcess;
@@ -81,7 +84,7 @@ export class WorkerProcess {
     // The caller that awaits `listening` reports a failure.
     this.listening.catch(() => {});
     worker.on("message", (message: FromWorker) => this.#receive(message, onMessage));
-    // Sending to a worker that has just ended fails; its exit is handled above.
+    // Sending to a worker that has just ended fails; the handler of its exit acts on that.
     worker.on("error", () => {});
     this.#sendSockets(sockets);
     this.send({ kind: "start", setup });

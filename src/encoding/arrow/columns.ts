@@ -1,8 +1,8 @@
 /** Encodes the columns of an Arrow record batch: a list of cells becomes a validity bitmap and
  *  buffers. `stream.ts` puts them into a stream. */
 
-/** The type of a cell by kind of column. Times count from 1970-01-01. A decimal is the number of
- *  its digits without the decimal point. */
+/** The type of a cell by kind of column. Times are numbers since 1970-01-01. A decimal is the
+ *  number that its digits form without the decimal point. */
 interface CellKinds {
   readonly text: string;
   readonly boolean: boolean;

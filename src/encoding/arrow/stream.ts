@@ -8,7 +8,7 @@ import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
 
 export const arrowStreamType = "application/vnd.apache.arrow.stream";
 
-/** What `writeArrowStream` writes: rows with columns by name, and metadata of the schema. */
+/** The input of `writeArrowStream`: rows with columns by name, and metadata of the schema. */
 interface ArrowTable<C extends Columns> {
   readonly columns: C;
   /** Names of the columns without nulls, which are present even if there are no rows. */

@@ -5,7 +5,7 @@ import { either, every, nothingNeeded, storageAction, type ActionNeed } from "./
 /** Derives from the declaration of an operation which actions a role must grant, so that operations
  *  need not list them. */
 
-/** The fields of an operation's declaration that its actions follow from. */
+/** What the actions of an operation follow from: fields of its declaration. */
 interface ActionSource {
   readonly permission: Permission;
   readonly effect?: "reads" | "writes" | undefined;
@@ -13,7 +13,7 @@ interface ActionSource {
   readonly isDeletion?: true | undefined;
 }
 
-/** The declaration of an operation, with what the rules below read of it. */
+/** An `ActionSource` with the values that all rules below compute from it. */
 interface Facts extends ActionSource {
   readonly letters: string;
   readonly has: (letter: string) => boolean;
@@ -57,7 +57,7 @@ function ofContainer(service: ServiceName, facts: Facts): ActionNeed {
   const onlyReads = facts.letters === "" ? isRead : has("r") || has("l");
   const readOrWrite = every(`${container}/${onlyReads ? "read" : "write"}`);
   if (permission.sas === "none") {
-    // The file service has no actions for access policies.
+    // Azure has no actions for access policies of the file service.
     if (service === "file") return readOrWrite;
     return every(`${container}/${isRead ? "getAcl" : "setAcl"}/action`);
   }
@@ -92,7 +92,7 @@ const addOrWrite = either(`${blobs}/write`, `${blobs}/add/action`);
 const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = {
   blob: ({ letters, has, isRead, permission, lease }) => {
     if (permission.notFoundIfAnonymous === true) return every("blobServices/getInfo/action");
-    // A batch: each part is checked by itself.
+    // Blob Batch itself needs only this; each of its parts is checked by itself.
     if (letters === "") return every("blobServices/containers/write");
     if (has("t")) return every(`${blobs}/tags/${isRead ? "read" : "write"}`);
     const found = blobLetters.find(([form]) => letters.includes(form));
@@ -143,7 +143,8 @@ const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = 
       : every(`${files}/write`, "fileServices/writeFileBackupSemantics/action"),
 };
 
-/** Needed in addition to replace an existing blob: the action that adds a blob does not suffice. */
+/** Needed in addition to replace an existing blob: the action `add`, which suffices for a new one,
+ *  does not. */
 export const overwriteNeed: ActionNeed = every(`${blobs}/write`);
 
 /** Needed in addition if an operation on the blob itself sets tags, or reads them in a
@@ -157,7 +158,8 @@ const modifyPermissions = `${files}/modifypermissions/action`;
 /** Needed in addition to change the permission of a file or directory. */
 export const changePermissionNeed: ActionNeed = every(modifyPermissions);
 
-/* Operations on permissions of a share need actions on its files. */
+/** Operations on the stored permissions of a share (security descriptors) need actions on its
+ *  files. */
 export const createPermissionNeed: ActionNeed = every(
   modifyPermissions,
   "fileServices/writeFileBackupSemantics/action",

@@ -34,7 +34,7 @@ function role(
   };
 }
 
-/** A role for the event subscriptions of an account. */
+/** A role for managing the event subscriptions of an account; it gives no access to data. */
 function subscriptionRole(title: string, id: string, names: readonly string[]): RoleDefinition {
   const own = role(`EventGrid EventSubscription ${title}`, id, [], []);
   return { ...own, actions: names.map(subscriptionAction) };

@@ -22,16 +22,17 @@ export function subscriptionAction(name: string): string {
   return `Microsoft.EventGrid/eventSubscriptions/${name}`;
 }
 
-/** An operation needs all these actions together. */
+/** The need of an operation that requires all these actions together. */
 export function every(...names: readonly string[]): ActionNeed {
   return [names.map(storageAction)];
 }
 
-/** An operation needs one of these actions. */
+/** The need of an operation that requires one of these actions. */
 export function either(...names: readonly string[]): ActionNeed {
   return names.map((name) => [storageAction(name)]);
 }
 
+/** The need of an operation that every authenticated caller may use. */
 export const nothingNeeded: ActionNeed = [[]];
 
 const dataForms = ["/blobs/", "/messages/", "/entities/", "/files/", "filebackupsemantics/"];
@@ -62,8 +63,7 @@ export interface RoleDefinition {
   readonly notDataActions: readonly string[];
 }
 
-/** Limit of the cache of a role. There are fewer actions: they come from declarations of
- *  operations. */
+/** Most cached actions of a role. There are fewer: they come from declarations of operations. */
 const cachedMax = 256;
 
 /** A role that answers whether it grants an action. Patterns are compiled once and answers cached,
@@ -100,7 +100,7 @@ export class Role {
   }
 }
 
-/** The names of the roles that grant what an operation needs. */
+/** The names of the roles that grant what an operation needs, so that a rejection can name them. */
 export function rolesGranting(need: ActionNeed, roles: readonly Role[]): readonly string[] {
   const grantsAll = (role: Role): boolean =>
     need.some((actions) => actions.every((action) => role.grants(action)));

@@ -1,5 +1,6 @@
-/** The parts of a request that a signature may cover: the input of the strings to sign
- *  (`shared-key.ts`, `sas-text.ts`). */
+/** The input of `shared-key.ts` and `sas-text.ts`, which build strings to sign. */
+
+/** The parts of a request that a signature may cover. */
 export interface SignableRequest {
   readonly method: string;
   /** The addressed account, without `-secondary`. */

@@ -14,7 +14,7 @@ export function accountSasText(request: SignableRequest): string {
   return version >= "2020-12-06" ? `${text}${field("ses")}\n` : text;
 }
 
-/** What a string to sign contains of the resource of a SAS. Its names are not percent-encoded. */
+/** The resource of a SAS as strings to sign contain it: with names that are not percent-encoded. */
 export type SignedResource = Omit<SasResource, "kind">;
 
 const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];

@@ -4,7 +4,7 @@ import type { SignableRequest } from "./request.ts";
 /** The strings that clients sign with an account key. `http/auth/shared-key.ts` signs them, too,
  *  and compares; the admin API signs its own requests with them. */
 
-/** Compares header names for sorting before signing. */
+/** Compares two header names, to sort them before signing. */
 type HeaderOrder = (left: string, right: string) => number;
 
 const byWeight = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";

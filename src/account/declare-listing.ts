@@ -71,7 +71,6 @@ export function declareListing<T, const W extends string>(listing: Listing<T, W>
     },
     permission: { letters: "l", resourceType: "s", sas: "account-only" },
     ...largeListing,
-    success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
     reads: async (view, { target, input, account }) => {
       const from = positionInMarker(input.marker, account);
       if (from === undefined) return undefined;

@@ -130,7 +130,6 @@ function declareGet(service: ServiceName, declaration: ServiceDeclaration): Oper
     params,
     permission: readPermission,
     effect: "reads",
-    success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
     decide: ({ target }) => ({
       headers: { "Cache-Control": noCache && "no-cache" },
       body: xmlBody(renderServiceProperties(service, target.properties[service] ?? {})),
@@ -155,7 +154,7 @@ function declareSet(
     body: { kind: "xml", bytesMax: servicePropertiesBytesMax, parse },
     permission: { letters: "w", resourceType: "s", sas: "account-only" },
     effect: "writes",
-    success: { status: 202, headers: [] },
+    status: 202,
     decide: ({ target, input }) => {
       const changed = { ...target.properties[service], ...input.body };
       return { put: { ...target, properties: { ...target.properties, [service]: changed } } };
@@ -444,7 +443,6 @@ function declareStats(declaration: ServiceDeclaration): Operation {
     params,
     permission: readPermission,
     effect: "reads",
-    success: { status: 200, headers: noCache === true ? ["Cache-Control"] : [] },
     decide: ({ secondary, now }) => {
       if (!secondary) return invalidQuery("comp", "stats");
       const synced = textElement("LastSyncTime", formatHttpDate(now));

@@ -113,16 +113,6 @@ export function declarePreflight(service: ServiceName, name: string) {
     target: "must-exist",
     ...noETag,
     effect: "reads",
-    success: {
-      status: 200,
-      headers: [
-        "Access-Control-Allow-Origin",
-        "Access-Control-Allow-Credentials",
-        "Access-Control-Allow-Methods",
-        "Access-Control-Allow-Headers",
-        "Access-Control-Max-Age",
-      ],
-    },
     decide: ({ target, input }) => {
       const headers = preflightHeaders(target.properties[service]?.cors ?? [], input);
       return headers.ok ? { headers: headers.value } : headers;

@@ -49,11 +49,10 @@ export function fileOperation<
   const N extends "file" | "directory" | "entry",
   const T extends TargetPolicy,
   P extends Params = NoParams,
-  const H extends string = never,
   B = undefined,
   S = undefined,
 >(
-  spec: OperationSpec<FileResources, FileAddress, N, T, P, B, S, H> &
+  spec: OperationSpec<FileResources, FileAddress, N, T, P, B, S> &
     FileAccessPolicy<InputOf<P> & BodyInput<B>> &
     WritePolicies,
 ): FileOperation {
@@ -120,7 +119,7 @@ export function checkFileAccess(access: FileAccess, file: LockedFile): AccessChe
 
 /** Adds the breaks of caching grants to a reply. They come first: the decision may store a later
  *  lock state of the same file. */
-function withEffects(reply: Reply<object, string>, more: readonly Effect[]): Reply<object, string> {
+function withEffects(reply: Reply<object>, more: readonly Effect[]): Reply<object> {
   return more.length === 0 ? reply : { ...reply, effects: [...more, ...(reply.effects ?? [])] };
 }
 

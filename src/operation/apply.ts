@@ -34,7 +34,7 @@ export function applyReply(
   content: ContentStore,
   tx: Transaction,
   context: WriteContext,
-  reply: Reply<object, string>,
+  reply: Reply<object>,
 ): Awaitable<void> {
   const isRecordOnly = reply.preserve === undefined && reply.effects === undefined;
   if (isRecordOnly) return applyRecord(content, tx, context, reply);
@@ -47,7 +47,7 @@ function applyWithEffects(
   content: ContentStore,
   tx: Transaction,
   context: WriteContext,
-  reply: Reply<object, string>,
+  reply: Reply<object>,
 ): Awaitable<void> {
   const { preserve = noEffects, effects = noEffects } = reply;
   return mapAwaitable(applyEffects(content, tx, preserve, context.now, context), () =>
@@ -63,7 +63,7 @@ function applyRecord(
   content: ContentStore,
   tx: Transaction,
   context: WriteContext,
-  reply: Reply<object, string>,
+  reply: Reply<object>,
 ): Awaitable<void> {
   if (reply.put === undefined && !reply.remove) return undefined;
   const { call, scope, before, usage } = context;

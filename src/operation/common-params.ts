@@ -7,12 +7,7 @@ import { integer, query, type Param, type TextParser } from "../protocol/params.
 import { resourceNameUnitsMax } from "../protocol/names.ts";
 import { parseConditions, type Conditions } from "../protocol/conditions.ts";
 import { parseMetadata, type Metadata } from "../protocol/metadata.ts";
-import {
-  leaseReplyHeaders,
-  parseLeaseAction,
-  type LeaseAction,
-  type LeaseKind,
-} from "../protocol/lease.ts";
+import { parseLeaseAction, type LeaseAction, type LeaseKind } from "../protocol/lease.ts";
 
 /** Declarations of parameters and lease operations that several services have alike: operations
  *  take them into their `params`, and `http/` parses requests by them. */
@@ -50,7 +45,6 @@ export const leaseChange = {
   lease: "action",
   etag: "keep",
   effect: "writes",
-  success: { status: 200, headers: leaseReplyHeaders },
 } as const;
 export const breakHeaders = { "x-ms-lease-action": "break" } as const;
 

@@ -64,11 +64,19 @@ type ETagPolicy = "renew" | "keep" | "none";
  *  together. */
 export type BodySpec<B> =
   | { readonly kind: "none" }
-  | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
+  | XmlDocument<B>
   | { readonly kind: "bytes"; readonly bytesMax: number; readonly parse: BytesParser<B> }
   | { readonly kind: "transaction"; readonly bytesMax: number }
   | ContentBody
   | SourceBody;
+
+interface XmlDocument<B> {
+  readonly kind: "xml";
+  readonly bytesMax: number;
+  readonly parse: XmlParser<B>;
+  /** Set if the response has a checksum of the document, even if the client sent none. */
+  readonly returnsChecksum?: true;
+}
 
 export type XmlParser<B> = (root: XmlElement | undefined, loop: LoopShare) => Awaitable<Result<B>>;
 type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
@@ -188,7 +196,6 @@ export interface OperationSpec<
   P extends Params,
   B,
   S,
-  H extends string,
 > {
   /** Azure's name of the operation, for example "Set Blob Metadata". */
   readonly name: string;
@@ -248,9 +255,8 @@ export interface OperationSpec<
   /** The response may be megabytes long and is built in memory, so `http/` limits how many are
    *  built at a time. */
   readonly largeResponse?: true;
-  /** Status and headers of a success. Undefined: 200, and only the headers that every response
-   *  has. */
-  readonly success?: { readonly status: number; readonly headers: readonly H[] };
+  /** The status of a success, which a decision may override. Undefined: 200. */
+  readonly status?: number;
   /** Reads further records for `decide`, in the same transaction. */
   readonly reads?: (view: RecordView, context: ReadContextOf<Rs[N], A, T, P, B>) => Awaitable<S>;
   /** At most how many bytes of its account the operation frees, in its transaction. A large body
@@ -280,7 +286,7 @@ export interface OperationSpec<
       A,
       S
     >,
-  ) => Reply<Rs[N]["target"], NoInfer<H>> | Failure | WaitDecision;
+  ) => Reply<Rs[N]["target"]> | Failure | WaitDecision;
 }
 
 export interface BodyInput<B> {
@@ -298,8 +304,7 @@ export type Operation = Omit<
     TargetPolicy,
     Params,
     unknown,
-    unknown,
-    string
+    unknown
   >,
   | OmittedField
   | "reads"
@@ -313,7 +318,7 @@ export type Operation = Omit<
 > & {
   readonly params: Params;
   readonly body: BodySpec<unknown>;
-  readonly success: { readonly status: number; readonly headers: readonly string[] };
+  readonly status: number;
   readonly policy?: object | undefined;
   /** The fields of the input by the role of their parameter (`ParamRole`), by which the server
    *  finds the encryption, for example; undefined: no parameter has a role. */
@@ -329,7 +334,7 @@ export type Operation = Omit<
     context: AnyReadContext,
     bodyBytes: number,
   ) => Awaitable<Result<void>>;
-  readonly decide: (context: AnyDecisionContext) => Reply<object, string> | Failure | WaitDecision;
+  readonly decide: (context: AnyDecisionContext) => Reply<object> | Failure | WaitDecision;
 };
 
 export type AnyReadContext = ReadContext<object, object | undefined, object, Address>;
@@ -348,10 +353,9 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
     const N extends keyof Rs & string,
     const T extends TargetPolicy,
     P extends Params = NoParams,
-    const H extends string = never,
     B = undefined,
     S = undefined,
-  >(spec: OperationSpec<Rs, A, N, T, P, B, S, H> & PolicyOf<Rs[N]>): Operation {
+  >(spec: OperationSpec<Rs, A, N, T, P, B, S> & PolicyOf<Rs[N]>): Operation {
     return completeDeclaration(spec);
   };
 }
@@ -361,12 +365,12 @@ export type NoParams = typeof noParams;
 
 /** Fields that a declaration may omit, and that `completeDeclaration` fills in, so that an
  *  `Operation` always has them. */
-type OmittedField = "params" | "body" | "success";
+type OmittedField = "params" | "body" | "status";
 
 const omittedFields: Pick<Operation, OmittedField> = {
   params: noParams,
   body: { kind: "none" },
-  success: { status: 200, headers: [] },
+  status: 200,
 };
 
 /** Completes a declaration with the fields that it may omit. Called by `operationsOf`, and for

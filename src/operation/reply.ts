@@ -49,17 +49,29 @@ export interface Batch {
   readonly within?: string;
 }
 
+/** The headers that a decision may return, besides those that every response has. */
+type HeaderName =
+  | `x-ms-${string}`
+  | `Content-${"Type" | "Encoding" | "Language" | "Disposition" | "MD5" | "Range"}`
+  | `Access-Control-${string}`
+  | "Accept-Ranges"
+  | "Cache-Control"
+  | "DataServiceId"
+  | "Location"
+  | "Preference-Applied"
+  | "X-Content-Type-Options";
+
 /** Header values by name. A reply has several groups instead of one object, because merging the
  *  headers of a blob costs more than finding the blob. */
-export type HeaderGroup<H extends string = string> = Readonly<
-  Partial<Record<H, string | undefined>>
->;
+export type HeaderGroup = Readonly<Record<string, string | undefined>>;
+/** A group of headers in a decision, with checked names. */
+export type ReplyHeaders = Readonly<Partial<Record<HeaderName, string | undefined>>>;
 
 /** What a decision returns if the request succeeds: the response, and the changes to write. */
-export interface Reply<Target, H extends string> {
+export interface Reply<Target> {
   readonly status?: number;
   /** One group or several; of equal names the last one applies. Undefined values are omitted. */
-  readonly headers?: HeaderGroup<H> | readonly HeaderGroup<H>[];
+  readonly headers?: ReplyHeaders | readonly ReplyHeaders[];
   readonly metadata?: Metadata;
   readonly body?: ReplyBody;
   /** The target's new record; undefined: unchanged. The ETag policy `renew` sets its ETag. */

@@ -168,9 +168,9 @@ function decideOn(
 
 function completeReply(
   { operation, resource: { completeRecord } }: Call,
-  reply: Reply<object, string>,
+  reply: Reply<object>,
   { scope, target: before, callerId }: AnyDecisionContext,
-): Reply<object, string> {
+): Reply<object> {
   if (completeRecord === undefined || reply.put === undefined) return reply;
   const put = completeRecord(reply.put, { operation, scope, before, callerId });
   return put === reply.put ? reply : { ...reply, put };
@@ -179,9 +179,9 @@ function completeReply(
 /** Adds the events of a change to the effects of its reply, if the account has an event log. */
 function withEvents(
   { call, records }: Execution,
-  reply: Reply<object, string>,
+  reply: Reply<object>,
   { address, input, scope, target: before, now, newETag, endpoint }: AnyDecisionContext,
-): Awaitable<Reply<object, string>> {
+): Awaitable<Reply<object>> {
   const { operation, resource, requestId, clientRequestId } = call;
   if (resource.eventsOf === undefined) return reply;
   const request = { operation, address, input, endpoint, requestId, clientRequestId };
@@ -195,7 +195,7 @@ async function outcomeAfter(
   applied: Promise<void>,
   execution: Execution,
   loaded: LoadedResource,
-  decision: Reply<object, string>,
+  decision: Reply<object>,
   context: AnyDecisionContext,
 ): Promise<Outcome> {
   await applied;
@@ -207,7 +207,7 @@ async function outcomeAfter(
 function render(
   execution: Execution,
   loaded: LoadedResource,
-  decision: Reply<object, string>,
+  decision: Reply<object>,
   context: AnyDecisionContext,
 ): Awaitable<Outcome> {
   const { body } = decision;
@@ -261,11 +261,11 @@ export function contextOf(
 function outcomeOf(
   { attempt, call }: Execution,
   { cors }: LoadedResource,
-  reply: Reply<object, string>,
+  reply: Reply<object>,
   body: RenderedBody | undefined,
   { target: found, newETag }: AnyDecisionContext,
 ): Outcome {
-  const { etag: policy, success } = call.operation;
+  const { etag: policy, status } = call.operation;
   const target: ETaggedRecord | undefined = found;
   const next: ETaggedRecord | undefined = reply.put;
   const current =
@@ -273,7 +273,7 @@ function outcomeOf(
   const isStreamed = body !== undefined && "content" in body && body.content.kind !== "inline";
   return {
     kind: "reply",
-    status: reply.status ?? success.status,
+    status: reply.status ?? status,
     headers: groupsOf(reply.headers),
     metadata: reply.metadata,
     etag: reply.etag ?? current,
@@ -293,7 +293,7 @@ function keyOf({ operation, input }: Call): Uint8Array | undefined {
 
 const noHeaders: readonly HeaderGroup[] = [];
 
-function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGroup[] {
+function groupsOf(headers: Reply<object>["headers"]): readonly HeaderGroup[] {
   if (headers === undefined) return noHeaders;
   return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
 }

@@ -131,7 +131,7 @@ export interface DecidedChange<A = Address> {
   readonly scope: object;
   /** The target's record before the change. */
   readonly before: object | undefined;
-  readonly reply: Reply<object, string>;
+  readonly reply: Reply<object>;
   readonly now: Ticks;
   readonly newETag: Ticks;
   /** The service URL that the client used. */

@@ -19,8 +19,6 @@ export const wantsStructured = header(
   (text) => isStructuredForm(text) || undefined,
 );
 
-export const structuredNames = ["x-ms-structured-body", "x-ms-structured-content-length"] as const;
-
 /** The bytes to send. `checksum` asks for a header with their checksum. */
 interface ContentSpan {
   readonly content: ContentRef;

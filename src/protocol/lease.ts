@@ -248,12 +248,6 @@ function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failu
   return fail(`LeaseNotPresentWith${codeEnd(kind, during)}`, { message });
 }
 
-export const leaseHeaderNames = [
-  "x-ms-lease-status",
-  "x-ms-lease-state",
-  "x-ms-lease-duration",
-] as const;
-
 export function leaseHeaders(lease: Lease | undefined, now: Ticks) {
   const { status, state, duration } = leaseProperties(lease, now);
   return {
@@ -376,8 +370,6 @@ function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks):
   if (endsAt === undefined) return isInfinite(lease) ? (requested ?? now) : now;
   return requested === undefined || endsAt < requested ? endsAt : requested;
 }
-
-export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;
 
 /** What a Lease operation on a record of type `T` is decided from: the record, the parsed action
  *  and a source of ids. */

@@ -85,8 +85,6 @@ export const odataHeaders = {
   "X-Content-Type-Options": "nosniff",
 } as const;
 
-export const odataHeaderNames = ["Cache-Control", "X-Content-Type-Options"] as const;
-
 /** `Prefer`: whether an insert returns the entity. Undefined without the header. */
 export const prefer: Param<"return-content" | "return-no-content" | undefined> = {
   sources: ["Prefer"],

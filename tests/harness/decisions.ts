@@ -57,7 +57,7 @@ export function decideOn(
   operation: Operation,
   state: StoredState,
   request: TestRequest = {},
-): Reply<object, string> | string {
+): Reply<object> | string {
   const call = callOf(operation, state, request);
   if (!call.ok) return call.fault.code;
   const { scope, target, readResult } = state;

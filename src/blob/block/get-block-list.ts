@@ -19,7 +19,6 @@ export const getBlockList = operation({
   conditions: "tags",
   policy: { ...blobRead.policy, clientKey: "none", directories: "reject" },
   largeResponse: true,
-  success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }) => {
     const { committedOnly, uncommittedOnly } = chosenLists(input.type);
     const isBase = address.snapshot === undefined && address.versionId === undefined;

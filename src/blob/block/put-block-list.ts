@@ -13,7 +13,6 @@ import {
   compareScopes,
   createBlob,
   serverEncrypted,
-  uploadReplyHeaders,
   bodyChecksum,
 } from "../shared/create-blob.ts";
 import type { BlobRecord } from "../records.ts";
@@ -107,10 +106,15 @@ export const putBlockList = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "blocklist" } },
   since: "2009-09-19",
   params: blockBlobParams,
-  body: { kind: "xml", bytesMax: blockListBytesMax, parse: parseBlockList },
+  body: {
+    kind: "xml",
+    bytesMax: blockListBytesMax,
+    parse: parseBlockList,
+    returnsChecksum: true,
+  },
   permission: blockPermission,
   policy: { ...blobCreation.policy, event: "PutBlockList" },
-  success: { status: 201, headers: uploadReplyHeaders },
+  status: 201,
   reads: async (view, { scope, target, input }) => {
     const lookup = await findUpload(view, scope);
     const uncommitted = await uncommittedParts(view, lookup);

@@ -5,12 +5,7 @@ import { fail, ok } from "../../protocol/result.ts";
 import { overwriteNeed } from "../../protocol/roles/action-need.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
-import {
-  chooseEncryption,
-  encryptionHeaderNames,
-  encryptionHeaders,
-  bodyChecksum,
-} from "../shared/create-blob.ts";
+import { chooseEncryption, encryptionHeaders, bodyChecksum } from "../shared/create-blob.ts";
 import {
   blockCount,
   blocks,
@@ -64,13 +59,6 @@ export const blockPermission = {
   overwrite: true,
   actions: overwriteNeed,
 } as const;
-
-const stageReplyHeaders = [
-  "Content-MD5",
-  "x-ms-content-crc64",
-  "x-ms-request-server-encrypted",
-  ...encryptionHeaderNames,
-] as const;
 
 /** What Put Block reads about the upload that the new block is added to. */
 interface StagingState {
@@ -180,7 +168,7 @@ const staging = {
   etag: "none",
   effect: "writes",
   policy: { ...blobChange.policy, content: "none", clientKey: "none", directories: "reject" },
-  success: { status: 201, headers: stageReplyHeaders },
+  status: 201,
   reads: (view: RecordView, { scope, input }: BlockRequest): Promise<StagingState> =>
     readStagingState(view, scope, input.blockId),
   decide: (context: BlockRequest & Omit<StageBlockContext, "blockId">) =>

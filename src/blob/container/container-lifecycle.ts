@@ -44,7 +44,7 @@ export const createContainer = operation({
   },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   ...creation,
-  success: { status: 201, headers: [] },
+  status: 201,
   decide: ({ input, features, newETag, newId, scope, callerId }) => {
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
@@ -98,7 +98,7 @@ export const deleteContainer = operation({
   etag: "none",
   effect: "writes",
   isDeletion: true,
-  success: { status: 202, headers: [] },
+  status: 202,
   reads: async (view, { target, scope, address }) =>
     target === undefined
       ? { isRepeated: await isRecentlyDeleted(view, nameOf(scope, address)) }
@@ -150,7 +150,7 @@ export const restoreContainer = operation({
   target: "must-not-exist",
   ...noETag,
   effect: "writes",
-  success: { status: 201, headers: [] },
+  status: 201,
   reads: async (view, { scope, input }) => {
     const version = parseDeletedVersion(input.version);
     if (version === undefined) return undefined;
@@ -182,7 +182,7 @@ export const restoreNoContainer = operation({
   target: "must-exist",
   ...noETag,
   effect: "reads",
-  success: { status: 201, headers: [] },
+  status: 201,
   decide: () => invalidQuery("comp", restoreQuery.comp),
 });
 

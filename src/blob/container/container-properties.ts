@@ -1,7 +1,7 @@
 import { metadata, breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
 import { propertiesChange, propertiesRead, type Route } from "../../operation/operation.ts";
 import { accountScope } from "../../protocol/encryption.ts";
-import { leaseHeaderNames, leaseHeaders, leaseReply } from "../../protocol/lease.ts";
+import { leaseHeaders, leaseReply } from "../../protocol/lease.ts";
 import { operation } from "../resources.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import {
@@ -29,18 +29,6 @@ export const getContainerProperties = operation({
   route: { method: ["GET", "HEAD"], resource: "container", query: { restype: "container" } },
   since: "2009-09-19",
   permission: readPermission,
-  success: {
-    status: 200,
-    headers: [
-      ...leaseHeaderNames,
-      "x-ms-blob-public-access",
-      "x-ms-has-immutability-policy",
-      "x-ms-has-legal-hold",
-      "x-ms-immutable-storage-with-versioning-enabled",
-      "x-ms-default-encryption-scope",
-      "x-ms-deny-encryption-scope-override",
-    ],
-  },
   decide: ({ target, now }) => ({
     metadata: target.metadata,
     headers: {
@@ -100,7 +88,6 @@ export const getContainerAcl = operation({
   route: { method: ["GET", "HEAD"], resource: "container", query: aclQuery },
   since: "2009-09-19",
   permission: { resourceType: "c", sas: "none" },
-  success: { status: 200, headers: ["x-ms-blob-public-access"] },
   decide: ({ target }) => ({
     headers: { "x-ms-blob-public-access": target.publicAccess },
     body: xmlBody(renderAccessPolicies(target.policies)),

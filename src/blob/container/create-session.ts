@@ -38,7 +38,7 @@ export const createSession = operation({
   target: "must-exist",
   ...noETag,
   effect: "reads",
-  success: { status: 201, headers: [] },
+  status: 201,
   decide: ({ now, address, delegate, newGuid }) => {
     const expiry = now + sessionSeconds * ticksPerSecond;
     const session = delegate?.session({ container: address.container, expiry });

@@ -14,13 +14,7 @@ import { storedUpload } from "../block/read-blocks.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey, dropUpload, heldLease, type OverwriteContext } from "../shared/overwrite.ts";
-import {
-  blobCreation,
-  chooseEncryption,
-  createBlob,
-  encryptionHeaderNames,
-  tagsHeader,
-} from "../shared/create-blob.ts";
+import { blobCreation, chooseEncryption, createBlob, tagsHeader } from "../shared/create-blob.ts";
 import { anyTier, archive } from "../tier/rehydration.ts";
 import {
   copiedBlob,
@@ -64,10 +58,7 @@ export const copyBlob = operation({
   conditionFaults: { any: "TargetConditionNotMet", anyUntil: "2025-11-05" },
   ifNoneMatchAny: "last",
   policy: { ...blobCreation.policy, event: "CopyBlob" },
-  success: {
-    status: 202,
-    headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id", ...encryptionHeaderNames],
-  },
+  status: 202,
   reads: async (view, { scope, source }) => ({
     upload: await storedUpload(view, scope),
     local: await loadLocalSource(view, source),
@@ -231,7 +222,7 @@ export const abortCopyBlob = operation({
     directories: "reject",
     event: "AbortCopyBlob",
   },
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, input, newETag, now }) => {
     const { copy } = target;
     if (copy?.status !== "pending") return fail("NoPendingCopyOperation");

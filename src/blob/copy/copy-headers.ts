@@ -4,17 +4,6 @@ import type { BlobRecord } from "../records.ts";
 
 /** What responses to reads and listings say of the last copy to a blob. */
 
-export const copyHeaderNames = [
-  "x-ms-copy-id",
-  "x-ms-copy-source",
-  "x-ms-copy-status",
-  "x-ms-copy-progress",
-  "x-ms-copy-completion-time",
-  "x-ms-copy-status-description",
-  "x-ms-copy-destination-snapshot",
-  "x-ms-incremental-copy",
-] as const;
-
 /** The headers that describe the last copy to a blob, in responses to reads. */
 export function copyHeaders({ copy, incrementalCopy }: BlobRecord) {
   if (copy === undefined) return {};

@@ -11,7 +11,6 @@ import {
   createBlob,
   serverEncrypted,
   tagsHeader,
-  uploadReplyHeaders,
   blobHeaders,
   bodyChecksum,
 } from "../shared/create-blob.ts";
@@ -79,7 +78,7 @@ export const putBlobFromUrl = operation({
     encryption,
   },
   body: { ...wholeSource, lengthMax: putBlobBytesMax },
-  success: { status: 201, headers: uploadReplyHeaders },
+  status: 201,
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, source, received, target, readResult } = context;
@@ -149,10 +148,7 @@ export const copyBlobFromUrl = operation({
     encryption: encryptionScope,
   },
   body: { ...wholeSource, lengthMax: () => syncCopyBytesMax, onlyBlockBlobs: true },
-  success: {
-    status: 202,
-    headers: ["x-ms-copy-id", "x-ms-copy-status", ...uploadReplyHeaders],
-  },
+  status: 202,
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, source, received, now, readResult, newGuid } = context;

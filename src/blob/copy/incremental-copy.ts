@@ -38,7 +38,7 @@ export const incrementalCopyBlob = operation({
   conditions: "write",
   conditionFaults: { noETag: "TargetConditionNotMet" },
   policy: { ...blobCreation.policy, event: "CopyBlob", incrementalCopy: true },
-  success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
+  status: 202,
   reads: (view, { source }) => loadLocalSource(view, source),
   decide: (context) => {
     const { scope, target, input, source, readResult, newETag, now, newGuid } = context;

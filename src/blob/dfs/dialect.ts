@@ -3,7 +3,7 @@ import type { Dialect, RenderedFault, RequestInfo } from "../../operation/dialec
 import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type Fault, type FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { HeaderGroup, Reply } from "../../operation/reply.ts";
+import type { ReplyHeaders, Reply } from "../../operation/reply.ts";
 
 /** How the Data Lake API differs from the Blob API in HTTP: methods, fault codes, JSON. `http/`
  *  translates requests and faults by it. */
@@ -109,6 +109,6 @@ export const dialect: Dialect = {
 
 /** The header groups of a reply of the Blob API, to which an operation of the Data Lake API that
  *  wraps the Blob API's operation adds its own headers. */
-export function headerGroups({ headers = [] }: Reply<object, string>): readonly HeaderGroup[] {
-  return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
+export function headerGroups({ headers = [] }: Reply<object>): readonly ReplyHeaders[] {
+  return Array.isArray(headers) ? (headers as readonly ReplyHeaders[]) : [headers as ReplyHeaders];
 }

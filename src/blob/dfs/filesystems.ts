@@ -45,7 +45,6 @@ export const createFilesystem: Operation = {
   route: route("PUT"),
   since,
   params: { ...createContainer.params, metadata: newProperties },
-  success: { ...createContainer.success, headers: [namespaceHeader] },
   decide: withNamespace(createContainer, () => ({})),
 };
 
@@ -56,10 +55,6 @@ export const getFilesystemProperties: Operation = {
   ids: ["FileSystem_GetProperties"],
   route: route("HEAD"),
   since,
-  success: {
-    ...getContainerProperties.success,
-    headers: [...getContainerProperties.success.headers, namespaceHeader, "x-ms-properties"],
-  },
   decide: withNamespace(getContainerProperties, ({ metadata }) => ({
     "x-ms-properties": formatProperties(metadata),
   })),
@@ -100,7 +95,6 @@ export const listFilesystems = operation({
   },
   permission: { letters: "l", resourceType: "s", sas: "account-only" },
   ...largeListing,
-  success: { status: 200, headers: [continuationHeader] },
   reads: async (view, { scope, input }) => {
     const account = scope.account.id;
     const { prefix = "", continuation: token, maxResults: results = filesystemsMax } = input;

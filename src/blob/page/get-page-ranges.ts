@@ -274,7 +274,6 @@ export const getPageRanges = operation({
   namespace: "flat",
   policy: { ...blobRead.policy, clientKey: "none" },
   largeResponse: true,
-  success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, target, input }): Promise<PageRangesRead> => {
     const at = previousTime(input);
     const key = blobKey({ scope });

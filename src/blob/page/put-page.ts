@@ -7,12 +7,7 @@ import { pageBlobBytesMax, putPageBytesMax } from "../shared/limits.ts";
 import { clear, write, type ReceivedBody } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import {
-  encryptionHeaderNames,
-  encryptionHeaders,
-  bodyChecksum,
-  bothChecksums,
-} from "../shared/create-blob.ts";
+import { encryptionHeaders, bodyChecksum, bothChecksums } from "../shared/create-blob.ts";
 import { blobChange } from "../blob-policy.ts";
 import { pageTiers } from "../tier/rehydration.ts";
 import { addCleared } from "./cleared-ranges.ts";
@@ -109,14 +104,6 @@ function checkSequence(
 
 const sequence = sequenceConditions("InvalidInput");
 
-const pageReplyHeaders = [
-  "Content-MD5",
-  "x-ms-content-crc64",
-  "x-ms-blob-sequence-number",
-  "x-ms-request-server-encrypted",
-  ...encryptionHeaderNames,
-] as const;
-
 function checkPages(
   target: BlobRecord,
   range: Span,
@@ -166,7 +153,7 @@ export const putPage = operation({
   since: "2009-09-19",
   params: { range: pageRange, sequence, encryption },
   body: partBody(() => putPageBytesMax),
-  success: { status: 201, headers: pageReplyHeaders },
+  status: 201,
   decide: (context) => {
     const { target, received, input } = context;
     const { range } = input;
@@ -191,7 +178,7 @@ export const putPageFromUrl = operation({
   body: partSource({ lengthMax: () => putPageBytesMax, style: "range-from-url", md5Always: true }),
   namedResources: [copySource],
   conditionFaults: { noETag: "TargetConditionNotMet" },
-  success: { status: 201, headers: pageReplyHeaders },
+  status: 201,
   decide: (context) => {
     const { target, received, input, version } = context;
     const { range } = input;
@@ -213,7 +200,7 @@ export const clearPages = operation({
   route: pageRoute({ "x-ms-page-write": "clear" }),
   since: "2009-09-19",
   params: { range: pageRange, sequence, encryption },
-  success: { status: 201, headers: ["x-ms-blob-sequence-number"] },
+  status: 201,
   decide: ({ target, input, newETag }) => {
     const allowed = checkPages(target, input.range, input.sequence);
     if (!allowed.ok) return allowed;

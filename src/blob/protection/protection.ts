@@ -57,8 +57,6 @@ export const protection: Param<Protection> = {
 
 const noProtection = ok<Protection>({ immutability: undefined, legalHold: undefined });
 
-export const protectionHeaderNames = [untilHeader, modeHeader, "x-ms-legal-hold"] as const;
-
 export function protectionHeaders({ immutability, legalHold: held }: BlobRecord) {
   return {
     ...policyHeaders(immutability),

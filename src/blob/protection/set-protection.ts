@@ -5,12 +5,7 @@ import { fail } from "../../protocol/result.ts";
 import type { ImmutabilityPolicy } from "../records.ts";
 import { operation } from "../resources.ts";
 import { putAddressed } from "../shared/overwrite.ts";
-import {
-  immutabilityPolicy,
-  legalHold,
-  policyHeaders,
-  protectionHeaderNames,
-} from "./protection.ts";
+import { immutabilityPolicy, legalHold, policyHeaders } from "./protection.ts";
 import { blobRead } from "../blob-policy.ts";
 
 /** Operations on the immutability policy and the legal hold of a blob, which forbid changing and
@@ -38,7 +33,6 @@ export const setImmutabilityPolicy = operation({
   since: "2020-06-12",
   params: { policy: immutabilityPolicy },
   conditions: "write",
-  success: { status: 200, headers: protectionHeaderNames },
   decide: (context) => {
     const { target, input } = context;
     const failure = policyFault(target.immutability, input.policy);
@@ -85,7 +79,6 @@ export const setLegalHold = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "legalhold" } },
   since: "2020-04-08",
   params: { legalHold },
-  success: { status: 200, headers: ["x-ms-legal-hold"] },
   decide: (context) => {
     const { target, input } = context;
     return {

@@ -5,7 +5,7 @@ import { parseArrowColumns, type ArrowColumn } from "./arrow-columns.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { Query } from "./evaluate.ts";
 import { blobRead } from "../blob-policy.ts";
-import { lastAccessUpdate, blobPropertyNames, queryProperties } from "../read/blob-properties.ts";
+import { lastAccessUpdate, queryProperties } from "../read/blob-properties.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
 import { runQuery } from "./run-query.ts";
@@ -157,7 +157,6 @@ export const queryBlob = operation({
   params: { encryption },
   body: { kind: "xml", bytesMax: queryBytesMax, parse: parseQueryRequest },
   policy: { ...blobRead.policy, content: "read", directories: "reject" },
-  success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
   // The query runs while the response is sent and takes its event-loop time from `loop`, as a read
   // does.
   reads: ({ loop }) => loop,

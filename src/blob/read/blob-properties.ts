@@ -1,5 +1,5 @@
 import type { Features } from "../../protocol/features.ts";
-import type { DeferredUpdate, HeaderGroup } from "../../operation/reply.ts";
+import type { DeferredUpdate, ReplyHeaders } from "../../operation/reply.ts";
 import { anyTable } from "../../encoding/table.ts";
 import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";
@@ -7,11 +7,11 @@ import type { BlobAddress } from "../resources.ts";
 import type { ExistingBlob } from "../shared/overwrite.ts";
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
 import { encodeBase64 } from "../../base/base64.ts";
-import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
-import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
+import { copyHeaders } from "../copy/copy-headers.ts";
+import { protectionHeaders } from "../protection/protection.ts";
 import { renderHttpHeaders } from "../shared/create-blob.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
-import { pathHeaderNames, pathHeaders, resourceType } from "../tree/find-path.ts";
+import { leaseHeaders } from "../../protocol/lease.ts";
+import { pathHeaders, resourceType } from "../tree/find-path.ts";
 
 /** The headers that describe a blob, for Get Blob, Get Blob Properties and Query Blob Contents. */
 
@@ -36,13 +36,6 @@ export function lastAccessUpdate({ target, scope, address, features, now }: Exis
   return { deferredUpdate: { table: anyTable(blobs), key, change } };
 }
 
-const typeHeaderNames = [
-  "x-ms-blob-sequence-number",
-  "x-ms-blob-committed-block-count",
-  "x-ms-blob-sealed",
-  "x-ms-expiry-time",
-] as const;
-
 /** Headers that only blobs of some types have. */
 function typeHeaders(target: BlobRecord) {
   const { type, sequenceNumber = 0n, committedBlockCount = 0, sealed, expiresAt } = target;
@@ -54,31 +47,6 @@ function typeHeaders(target: BlobRecord) {
     "x-ms-expiry-time": expiresAt === undefined ? undefined : formatHttpDate(expiresAt),
   };
 }
-
-/** Headers of both Get Blob and Get Blob Properties. */
-export const blobPropertyNames = [
-  ...leaseHeaderNames,
-  ...typeHeaderNames,
-  ...copyHeaderNames,
-  "Content-Type",
-  "Content-Encoding",
-  "Content-Language",
-  "Cache-Control",
-  "Content-Disposition",
-  "Content-MD5",
-  "Accept-Ranges",
-  "x-ms-creation-time",
-  "x-ms-blob-type",
-  "x-ms-server-encrypted",
-  "x-ms-tag-count",
-  "x-ms-version-id",
-  "x-ms-is-current-version",
-  "x-ms-encryption-scope",
-  "x-ms-encryption-key-sha256",
-  "x-ms-last-access-time",
-  ...protectionHeaderNames,
-  ...pathHeaderNames,
-] as const;
 
 /** The part of the decision context from which property headers are made. */
 interface BlobReadContext extends ExistingBlob {
@@ -117,7 +85,7 @@ function commonProperties({ target, address, features }: BlobReadContext) {
   const versionId = address.snapshot === undefined ? target.versionId : undefined;
   const current = versionId !== undefined && target.superseded !== true;
   const tags = target.tags === undefined ? 0 : Object.keys(target.tags).length;
-  const groups: HeaderGroup<(typeof blobPropertyNames)[number]>[] = [
+  const groups: ReplyHeaders[] = [
     renderHttpHeaders(target.headers),
     {
       "Accept-Ranges": "bytes",

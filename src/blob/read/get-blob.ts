@@ -1,16 +1,11 @@
 import { blobRead } from "../blob-policy.ts";
 import { encryptionOfProperties, encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
-import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
+import { tierHeaders } from "../tier/rehydration.ts";
 import { storedMd5 } from "../shared/create-blob.ts";
-import { blobProperties, blobPropertyNames, lastAccessUpdate } from "./blob-properties.ts";
+import { blobProperties, lastAccessUpdate } from "./blob-properties.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
-import {
-  replyBody,
-  structuredHeaders,
-  structuredNames,
-  wantsStructured,
-} from "../../operation/structured-reply.ts";
+import { replyBody, structuredHeaders, wantsStructured } from "../../operation/structured-reply.ts";
 import type { Param } from "../../protocol/params.ts";
 import { clipRange, parseReadRange, rangeChecksum, type ByteRange } from "../../protocol/ranges.ts";
 import { fail, ok } from "../../protocol/result.ts";
@@ -29,10 +24,6 @@ export const getBlobProperties = operation({
   route: { method: "HEAD", resource: "blob" },
   since: "2009-09-19",
   params: { encryption: encryptionOfProperties },
-  success: {
-    status: 200,
-    headers: [...blobPropertyNames, "Content-Length", ...tierHeaderNames],
-  },
   decide: (context) => ({
     metadata: context.target.metadata,
     headers: [
@@ -85,17 +76,6 @@ export const getBlob = operation({
     wantsStructured,
   },
   policy: { ...blobRead.policy, content: "read" },
-  success: {
-    status: 200,
-    headers: [
-      ...blobPropertyNames,
-      ...tierHeaderNames,
-      "Content-Range",
-      "x-ms-blob-content-md5",
-      "x-ms-content-crc64",
-      ...structuredNames,
-    ],
-  },
   decide: (context) => {
     const { target, input } = context;
     const total = target.content.length;

@@ -41,10 +41,6 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     ...noETag,
     effect: "reads",
     policy: { ...blobRead.policy, clientKey: "none" },
-    success: {
-      status: 200,
-      headers: ["x-ms-sku-name", "x-ms-account-kind", "x-ms-is-hns-enabled"],
-    },
     decide: ({ features }) => ({
       headers: {
         // Azure's name of accounts with a readable secondary endpoint; this server has one, too.

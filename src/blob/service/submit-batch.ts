@@ -28,7 +28,7 @@ const batch = {
   target: "must-exist",
   ...noETag,
   effect: "reads",
-  success: { status: 202, headers: [] },
+  status: 202,
 } as const;
 
 /** Declares Blob Batch. Each part is authorised and executed separately; the batch is not a

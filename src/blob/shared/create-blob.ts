@@ -6,7 +6,7 @@ import { emptyContent, type ReceivedBody, type ContentPlan } from "../../content
 import { crc64Since, type Version } from "../../protocol/versions.ts";
 import { metadata } from "../../operation/common-params.ts";
 import type { Effect } from "../../operation/effects.ts";
-import type { HeaderGroup } from "../../operation/reply.ts";
+import type { ReplyHeaders } from "../../operation/reply.ts";
 import { encryption, type Encryption } from "../../protocol/encryption.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import { parseTagsHeader, type Tags } from "../../protocol/tags.ts";
@@ -119,11 +119,6 @@ export function bothChecksums({ md5, crc64 }: ReceivedBody, version: string) {
  *  the key of the account. */
 type BlobEncryption = Pick<BlobRecord, "keySha256" | "encryptionScope">;
 
-export const encryptionHeaderNames = [
-  "x-ms-encryption-key-sha256",
-  "x-ms-encryption-scope",
-] as const;
-
 export function encryptionHeaders({ keySha256, encryptionScope }: BlobEncryption) {
   return {
     "x-ms-encryption-key-sha256": keySha256 && encodeBase64(keySha256),
@@ -228,20 +223,6 @@ export const blobCreation = {
   },
 } as const;
 
-/** Response headers of operations that create a blob without a body. */
-export const createReplyHeaders = [
-  "x-ms-request-server-encrypted",
-  "x-ms-version-id",
-  ...encryptionHeaderNames,
-] as const;
-
-/** Response headers of operations that create a blob from bytes. */
-export const uploadReplyHeaders = [
-  "Content-MD5",
-  "x-ms-content-crc64",
-  ...createReplyHeaders,
-] as const;
-
 export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
 
 interface CreationContext extends OverwriteContext {
@@ -267,12 +248,12 @@ export type NewBlob = Pick<
 >;
 
 /** What a creation writes and returns beside the record of the new blob. */
-interface Creation<H extends string> {
+interface Creation {
   readonly encryptedWith: BlobEncryption;
   /** Content of the new blob; undefined: the blob is empty. */
   readonly content?: ContentPlan | undefined;
   readonly effects: readonly Effect[];
-  readonly headers: HeaderGroup<H>;
+  readonly headers: ReplyHeaders;
 }
 
 /** The record of a new blob. A replaced blob passes on its creation time and its lease, uncommitted
@@ -313,10 +294,10 @@ export function newBlobRecord(
 
 /** The reply that creates a blob. A blob that it replaces stays as a version or soft-deleted
  *  snapshot, as the account is configured. */
-export function createBlob<H extends string>(
+export function createBlob(
   context: CreationContext,
   blob: NewBlob,
-  { encryptedWith, content, effects, headers }: Creation<H>,
+  { encryptedWith, content, effects, headers }: Creation,
 ) {
   const put = newBlobRecord(context, blob, encryptedWith, context.input.protection);
   return {

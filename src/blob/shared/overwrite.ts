@@ -31,7 +31,7 @@ import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 export function putAddressed(
   { scope, address, target }: Pick<ExistingBlob, "scope" | "address" | "target">,
   record: BlobRecord,
-): Pick<Reply<BlobRecord, never>, "put" | "effects"> {
+): Pick<Reply<BlobRecord>, "put" | "effects"> {
   const { key } = scope;
   if (address.snapshot !== undefined) {
     const kind = "snapshot" as const;

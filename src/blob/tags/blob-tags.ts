@@ -69,7 +69,7 @@ export const setBlobTags = operation({
     directories: "reject",
     event: "SetBlobTags",
   },
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: (context) => {
     const { target, input } = context;
     const tags = Object.keys(input.body).length === 0 ? undefined : input.body;

@@ -105,7 +105,7 @@ export const findBlobsByTagsInContainer = operation({
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });
 
-function render(input: Input, { blobs, next }: SearchPage, endpoint: string): Reply<never, never> {
+function render(input: Input, { blobs, next }: SearchPage, endpoint: string): Reply<never> {
   const before =
     textElement("Marker", input.marker && formatMarker(input.marker)) +
     element("Where", quoted(input.where.text)) +

@@ -122,7 +122,7 @@ export function afterRehydration<R extends BlobRecord | undefined>(record: R, no
   return { ...record, tier, tierChanged, rehydration: undefined };
 }
 
-export const tierHeaderNames = [
+const tierHeaderNames = [
   "x-ms-access-tier",
   "x-ms-access-tier-inferred",
   "x-ms-access-tier-change-time",

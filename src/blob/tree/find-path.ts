@@ -78,15 +78,6 @@ export function accessOf(record: BlobRecord): PosixAccess {
   return record.posix ?? defaults[resourceType(record)];
 }
 
-export const pathHeaderNames = [
-  "x-ms-resource-type",
-  "x-ms-owner",
-  "x-ms-group",
-  "x-ms-permissions",
-  "x-ms-acl",
-  "x-ms-encryption-context",
-] as const;
-
 /** The first version in which reads return the access control list. */
 const aclSince = "2024-05-04";
 

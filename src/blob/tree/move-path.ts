@@ -58,8 +58,6 @@ interface PathDeletion extends Pick<ExistingBlob, "scope" | "address" | "target"
   readonly upload: UploadRecord | undefined;
 }
 
-export const deletionHeaderNames = ["x-ms-delete-type-permanent", "x-ms-deletion-id"] as const;
-
 /** Deletes a file, or a directory with everything below it, by changing a constant number of keys.
  *  With soft delete, a directory becomes one soft-deleted state, and its entries stay keyed by its
  *  id. */

@@ -32,19 +32,6 @@ export const getPage = operation({
   lease: "none",
   etag: "keep",
   effect: "reads",
-  success: {
-    status: 200,
-    headers: [
-      "Content-Type",
-      "Content-Encoding",
-      "Content-Language",
-      "Cache-Control",
-      "Content-Disposition",
-      "Content-MD5",
-      "Content-Range",
-      "Accept-Ranges",
-    ],
-  },
   decide: ({ target, scope, input }) => {
     const { content } = target;
     const headers = { ...renderHttpHeaders(target.headers), "Accept-Ranges": "bytes" };

@@ -5,7 +5,7 @@ import { fail } from "../../protocol/result.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import { generations, type BlobRecord, type UploadRecord } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
-import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/move-path.ts";
+import { deletePath, isDirectoryEmpty } from "../tree/move-path.ts";
 import { checkProtection } from "../protection/protection.ts";
 import { checkTierConditions, tierConditions } from "../tier/rehydration.ts";
 import {
@@ -77,7 +77,7 @@ export const deleteBlob = operation({
   since: "2009-09-19",
   permission: { letters: "d", resourceType: "o" },
   target: "optional",
-  success: { status: 202, headers: deletionHeaderNames },
+  status: 202,
   reads: async (view, { scope, address, target }): Promise<DeletionReads> => {
     if (address.snapshot !== undefined) return { upload: undefined, generations: [] };
     const key = blobKey({ scope });
@@ -137,7 +137,7 @@ export const deleteBlobVersion = operation({
   since: "2019-12-12",
   permission: { letters: "x", resourceType: "o" },
   target: "must-exist",
-  success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
+  status: 202,
   decide: (context) => {
     const { target } = context;
     return target.superseded === true
@@ -156,7 +156,7 @@ export const deleteBlobPermanently = operation({
   permission: { letters: "y", resourceType: "o" },
   target: "optional",
   lease: "match-if-given",
-  success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
+  status: 202,
   reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
   decide: ({ address, input, readResult, scope, now, target }) => {
     const policy = scope.account.properties.blob?.deleteRetention;

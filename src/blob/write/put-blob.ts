@@ -9,11 +9,9 @@ import {
   blockBlobParams,
   chooseEncryption,
   createBlob,
-  createReplyHeaders,
   emptyBody,
   serverEncrypted,
   tagsHeader,
-  uploadReplyHeaders,
   blobOrRequestHeaders,
   bothChecksums,
 } from "../shared/create-blob.ts";
@@ -48,7 +46,7 @@ export const putBlockBlob = operation({
     nonEmpty: false,
   },
   policy: { ...blobCreation.policy, directories: "recreate" },
-  success: { status: 201, headers: uploadReplyHeaders },
+  status: 201,
   freedBytes: async (view, { scope, target }) => {
     const upload = await storedUpload(view, scope);
     const ofUpload = upload === undefined ? 0 : uploadBytes(upload);
@@ -119,7 +117,7 @@ export const createPageBlob = operation({
     encryption,
   },
   namespace: "flat",
-  success: { status: 201, headers: createReplyHeaders },
+  status: 201,
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, newETag, readResult } = context;
@@ -158,7 +156,7 @@ export const createAppendBlob = operation({
     protection,
     encryption,
   },
-  success: { status: 201, headers: createReplyHeaders },
+  status: 201,
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, readResult } = context;

@@ -8,12 +8,7 @@ import { addCleared } from "../page/cleared-ranges.ts";
 import { pageBlobLength, sequenceNumber, sequenceNumberMax } from "../page/put-page.ts";
 import { blobs, uploads, type BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import {
-  compareKeys,
-  encryptionHeaderNames,
-  encryptionHeaders,
-  blobHeaders,
-} from "../shared/create-blob.ts";
+import { compareKeys, encryptionHeaders, blobHeaders } from "../shared/create-blob.ts";
 import { metadata, breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { withFolderMark } from "../tree/create-parents.ts";
@@ -46,7 +41,6 @@ export const setBlobProperties = operation({
     encryption: encryptionOfProperties,
   },
   policy: { ...blobChange.policy, clientKey: "none", event: "SetBlobProperties" },
-  success: { status: 200, headers: ["x-ms-blob-sequence-number"] },
   decide: ({ target, input, newETag }) => {
     const { headers, length, action, number } = input;
     const { clientKey } = input.encryption;
@@ -106,10 +100,6 @@ export const setBlobMetadata = operation({
   since: "2009-09-19",
   params: { metadata, encryption },
   policy: { ...blobChange.policy, event: "SetBlobMetadata" },
-  success: {
-    status: 200,
-    headers: ["x-ms-request-server-encrypted", "x-ms-version-id", ...encryptionHeaderNames],
-  },
   decide: (context) => {
     const { target, input, features } = context;
     const versionId = nextVersion(context);

@@ -22,10 +22,7 @@ export const snapshotBlob = operation({
   etag: "keep",
   effect: "writes",
   policy: { ...blobChange.policy, content: "none", directories: "reject", event: "SnapshotBlob" },
-  success: {
-    status: 201,
-    headers: ["x-ms-snapshot", "x-ms-request-server-encrypted", "x-ms-version-id"],
-  },
+  status: 201,
   decide: (context) => {
     const { target, input, newETag, features } = context;
     const hasMetadata = input.metadata.length > 0;

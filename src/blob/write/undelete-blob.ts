@@ -101,8 +101,6 @@ async function findDeletedPath(
   return record !== undefined && isRestorable(record, view.now) ? { key, record } : undefined;
 }
 
-const undeleteHeaderNames = ["x-ms-resource-type", "x-ms-creation-time"] as const;
-
 /** Puts a deleted file or directory back, with its ETag and all that is below it. */
 function undeletePath(
   { key: to, missingParents }: ContainerScope,
@@ -140,7 +138,6 @@ export const undeleteBlob = operation({
   ...noETag,
   effect: "writes",
   policy: { ...blobChange.policy, content: "none", clientKey: "none", event: "UndeleteBlob" },
-  success: { status: 200, headers: undeleteHeaderNames },
   reads: async (view, { scope, address, input, aclCaller }) => {
     if (!isHierarchical(scope)) return { kept: await generationsOf(view, blobKey({ scope })) };
     const path = await findDeletedPath(view, scope, address, input.source);

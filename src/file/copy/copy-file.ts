@@ -219,7 +219,7 @@ export const copyFile = fileOperation({
   },
   effect: "writes",
   event: "CopyFile",
-  success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status"] },
+  status: 202,
   reads: async (view, { scope, source, input }) => ({
     used: await usedBytes(view, scope.share),
     localSource: await loadSource(view, source, input),
@@ -390,7 +390,7 @@ export const abortCopyFile = fileOperation({
   effect: "writes",
   acceptsPendingCopy: true,
   event: "AbortCopyFile",
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, scope, input, newETag, now }) => {
     const { copy } = target;
     if (copy?.status !== "pending") return fail("NoPendingCopyOperation");

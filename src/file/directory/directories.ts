@@ -1,18 +1,8 @@
 import { metadata } from "../../operation/common-params.ts";
 import { fileOperation } from "../file-operation.ts";
-import {
-  changeProperties,
-  createdHeaderNames,
-  createNode,
-  nodeCreation,
-} from "../shared/create-node.ts";
+import { changeProperties, createNode, nodeCreation } from "../shared/create-node.ts";
 import { smbProperties, permissionActions } from "../shared/smb-params.ts";
-import {
-  readCreationSddl,
-  readInheritedSddl,
-  smbHeaderNames,
-  smbHeaders,
-} from "../shared/smb-properties.ts";
+import { readCreationSddl, readInheritedSddl, smbHeaders } from "../shared/smb-properties.ts";
 import { propertiesChange, noETag, propertiesRead } from "../../operation/operation.ts";
 import { rootId, nodes } from "../records.ts";
 import { presenceAccess, writeAccess, removeAccess } from "../locks/file-access.ts";
@@ -32,7 +22,7 @@ export const createDirectory = fileOperation({
     smb: smbProperties({ words: ["now", "none"], requiredByOldVersions: true, creates: true }),
   },
   event: "CreateDirectory",
-  success: { status: 201, headers: createdHeaderNames },
+  status: 201,
   reads: (view, { scope, input }) => readCreationSddl(view, scope, input.smb),
   decide: (context) =>
     createNode(context, {
@@ -53,7 +43,6 @@ export const getDirectoryProperties = fileOperation({
   lease: "none",
   fileAccess: presenceAccess,
   event: "none",
-  success: { status: 200, headers: [...smbHeaderNames, "x-ms-server-encrypted"] },
   decide: ({ target, version }) => ({
     metadata: target.metadata,
     headers: {
@@ -83,7 +72,6 @@ export const setDirectoryProperties = fileOperation({
   lease: "none",
   fileAccess: writeAccess,
   event: "SetDirectoryProperties",
-  success: { status: 200, headers: createdHeaderNames },
   reads: (view, { scope, input, target }) => readInheritedSddl(view, scope, input.smb, target),
   decide: (context) => changeProperties(context, { parentSddl: context.readResult }),
 });
@@ -102,7 +90,7 @@ export const deleteDirectory = fileOperation({
   effect: "writes",
   isDeletion: true,
   event: "DeleteDirectory",
-  success: { status: 202, headers: [] },
+  status: 202,
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
   decide: ({ target, scope, readResult }) => {
     const facts = { node: target, hasChildren: readResult };

@@ -214,10 +214,6 @@ export const forceCloseHandles = fileOperation({
   effect: "writes",
   acceptsSnapshot: true,
   event: "decided",
-  success: {
-    status: 200,
-    headers: ["x-ms-number-of-handles-closed", "x-ms-number-of-handles-failed", "x-ms-marker"],
-  },
   reads: async (view, { scope, target, input }) => {
     const isWanted = (state: LockState) => closes(state, input.handleId);
     const scan = { recursive: input.recursive ?? false, from: 0n, isWanted };

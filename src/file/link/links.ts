@@ -1,4 +1,4 @@
-import { nodeCreation, createdHeaderNames, createNode } from "../shared/create-node.ts";
+import { nodeCreation, createNode } from "../shared/create-node.ts";
 import { put } from "../../operation/effects.ts";
 import { parseFilePath } from "../../protocol/file-names.ts";
 import { invalidHeader, invalidQuery } from "../../protocol/faults.ts";
@@ -10,7 +10,7 @@ import { nodes } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";
 import { smbProperties } from "../shared/smb-params.ts";
-import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { smbHeaders } from "../shared/smb-properties.ts";
 import { resolvePath } from "../share-tree.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { propertiesAccess } from "../locks/file-access.ts";
@@ -50,7 +50,7 @@ export const createHardLink = fileOperation({
     },
   ],
   event: "CreateHardLink",
-  success: { status: 201, headers: [...smbHeaderNames] },
+  status: 201,
   reads: async (view, { scope, input }) => {
     const path = parseFilePath(input.linkedPath, { keepsTrailingDots: true });
     return path.ok ? resolvePath(view, { share: scope.share.id }, path.value) : undefined;
@@ -121,7 +121,7 @@ export const createSymbolicLink = fileOperation({
     smb: smbProperties({ words: ["now"], requiredByOldVersions: false }),
   },
   event: "CreateSymbolicLink",
-  success: { status: 201, headers: createdHeaderNames },
+  status: 201,
   decide: (context) => {
     const { scope, input } = context;
     if (scope.share.settings.protocol !== "NFS") return invalidQuery("restype", "symboliclink");
@@ -142,7 +142,6 @@ export const getSymbolicLink = fileOperation({
   lease: "none",
   fileAccess: propertiesAccess,
   event: "none",
-  success: { status: 200, headers: ["x-ms-link-text"] },
   decide: ({ target }) =>
     target.linkText === undefined
       ? fail("ResourceTypeMismatch")

@@ -9,7 +9,7 @@ import { replaceAccess } from "../locks/file-access.ts";
 import { isReadOnly, readCreationSddl } from "../shared/smb-properties.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { rangeBytesMax, fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
-import { createdHeaderNames, createNode } from "../shared/create-node.ts";
+import { createNode } from "../shared/create-node.ts";
 import { keepsTrailingDots } from "../file-address.ts";
 import { smbProperties } from "../shared/smb-params.ts";
 import { fileLength } from "../shared/range-params.ts";
@@ -58,7 +58,7 @@ export const createFile = fileOperation({
   },
   effect: "writes",
   event: "CreateFile",
-  success: { status: 201, headers: [...createdHeaderNames, "Content-MD5"] },
+  status: 201,
   freedBytes: (_view, { target }) => (target === undefined ? 0 : nodeBytes(target)),
   checkBodyLength: async (view, { scope, target, input }, bodyBytes) => {
     if (bodyBytes > input.length) return fail("InvalidRange");

@@ -61,7 +61,7 @@ export const deleteFile = fileOperation({
   effect: "writes",
   isDeletion: true,
   event: "DeleteFile",
-  success: { status: 202, headers: [] },
+  status: 202,
   reads: (view, { scope, target }) => firstHardLink(view, scope.share.id, target),
   decide: ({ target, scope, readResult: firstLink }) => {
     const fault = refuseDelete({ node: target, hasChildren: false }, deleteFaultOrder.overRest);

@@ -1,12 +1,7 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import { propertiesRead } from "../../operation/operation.ts";
-import {
-  replyBody,
-  structuredHeaders,
-  structuredNames,
-  wantsStructured,
-} from "../../operation/structured-reply.ts";
+import { replyBody, structuredHeaders, wantsStructured } from "../../operation/structured-reply.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { clipRange } from "../../protocol/ranges.ts";
 import { fail } from "../../protocol/result.ts";
@@ -17,26 +12,12 @@ import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
 import type { FileAddress } from "../file-address.ts";
-import { httpHeaderNames, renderHttpHeaders, storedMd5 } from "../shared/http-headers.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease.ts";
-import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { renderHttpHeaders, storedMd5 } from "../shared/http-headers.ts";
+import { leaseHeaders } from "../../protocol/lease.ts";
+import { smbHeaders } from "../shared/smb-properties.ts";
 import { readRange } from "../shared/range-params.ts";
 
 /** Get File and Get File Properties. */
-
-/** The names of the headers that `fileProperties` returns. */
-const filePropertyNames = [
-  ...httpHeaderNames,
-  ...leaseHeaderNames,
-  ...smbHeaderNames,
-  "x-ms-type",
-  "x-ms-server-encrypted",
-  "x-ms-copy-id",
-  "x-ms-copy-source",
-  "x-ms-copy-status",
-  "x-ms-copy-progress",
-  "x-ms-copy-completion-time",
-] as const;
 
 interface FilePropertiesContext {
   readonly target: NodeRecord;
@@ -91,16 +72,6 @@ export const getFile = fileOperation({
     },
   },
   event: "none",
-  success: {
-    status: 200,
-    headers: [
-      ...filePropertyNames,
-      "Accept-Ranges",
-      "Content-Range",
-      "x-ms-content-md5",
-      ...structuredNames,
-    ],
-  },
   decide: ({ target, address, input, version, now }) => {
     const { content = emptyContent, metadata } = target;
     const { range: requested, rangeMd5 } = input;
@@ -154,7 +125,6 @@ export const getFileProperties = fileOperation({
   permission: { letters: "r", resourceType: "o" },
   fileAccess: propertiesAccess,
   event: "none",
-  success: { status: 200, headers: [...filePropertyNames, "Content-Length"] },
   decide: ({ target, address, version, now }) => ({
     metadata: target.metadata,
     headers: [

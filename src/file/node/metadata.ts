@@ -37,7 +37,6 @@ function declareMetadata(resource: "file" | "directory") {
     lease: isFile ? "match-if-leased" : "none",
     fileAccess: writeAccess,
     event: `Set${name}Metadata`,
-    success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
     decide: ({ target, scope, input, newETag }) => {
       if (isFile && isReadOnly(target)) return fail("ReadOnlyAttribute");
       const next = { ...target, metadata: input.metadata, change: newETag };

@@ -7,7 +7,7 @@ import { coveredBytes, cutSpan, resizeContent } from "../range/write-rules.ts";
 import type { NodeRecord } from "../records.ts";
 import { isReadOnly, readInheritedSddl } from "../shared/smb-properties.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
-import { changeProperties, createdHeaderNames } from "../shared/create-node.ts";
+import { changeProperties } from "../shared/create-node.ts";
 import { permissionActions, smbProperties } from "../shared/smb-params.ts";
 import { breakHeaders, leaseAction, leaseChange } from "../../operation/common-params.ts";
 import { leaseReply, isLocked } from "../../protocol/lease.ts";
@@ -46,7 +46,6 @@ export const setFileProperties = fileOperation({
       wanted === undefined ? undefined : byteSpan(wanted, content.length - wanted),
   },
   event: "SetFileProperties",
-  success: { status: 200, headers: createdHeaderNames },
   reads: async (view, { target, scope, input }) => {
     const { content = emptyContent } = target;
     return {

@@ -185,7 +185,6 @@ export const listRanges = fileOperation({
   },
   largeResponse: true,
   event: "none",
-  success: { status: 200, headers: ["x-ms-content-length"] },
   reads: async (view, { scope, target, input }) => {
     const { content = emptyContent } = target;
     const span = spanOf(input.range, content.length);

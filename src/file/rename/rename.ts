@@ -26,7 +26,6 @@ import {
   readInheritedSddl,
   resolveSmbProperties,
   serverEncrypted,
-  smbHeaderNames,
   smbHeaders,
 } from "../shared/smb-properties.ts";
 import { moveName } from "./move.ts";
@@ -79,7 +78,6 @@ function declareRename(kind: "file" | "directory") {
     fileAccess: displaceAccess,
     effect: "writes",
     event: isFile ? "RenameFile" : "RenameDirectory",
-    success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
     reads: async (view, { source, input, scope, target }) => {
       const keepsDots = input.keepsSourceTrailingDots;
       const localSource = await loadLocalSource(view, source, { keepsTrailingDots: keepsDots });

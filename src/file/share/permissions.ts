@@ -32,7 +32,7 @@ export const createPermission = operation({
   target: "must-exist",
   ...noETag,
   effect: "writes",
-  success: { status: 201, headers: ["x-ms-file-permission-key"] },
+  status: 201,
   decide: ({ target, input }) => {
     const { permission, format = input.format } = input.body;
     const isBinary = format === "binary";

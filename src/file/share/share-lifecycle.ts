@@ -41,7 +41,7 @@ export const createShare = operation({
   params: { metadata, quota, settings },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   ...creation,
-  success: { status: 201, headers: [] },
+  status: 201,
   decide: ({ input, newETag, newId }) => {
     const id = newId();
     const posix =
@@ -92,7 +92,7 @@ export const snapshotShare = operation({
   lease: "none",
   etag: "keep",
   effect: "writes",
-  success: { status: 201, headers: ["x-ms-snapshot"] },
+  status: 201,
   reads: (view, { target }) => snapshotsOf(view, target.id),
   decide: ({ target, input, newETag, now, readResult }) => {
     if (readResult.length >= shareSnapshotsMax) return fail("ShareSnapshotCountExceeded");
@@ -161,7 +161,7 @@ export const deleteShare = operation({
   effect: "writes",
   acceptsSnapshot: true,
   isDeletion: true,
-  success: { status: 202, headers: [] },
+  status: 202,
   reads: async (view, { scope, address }) => {
     const key = { account: scope.account.id, name: address.share };
     if (scope.current !== undefined) return snapshotsOf(view, scope.current.id);
@@ -263,7 +263,7 @@ export const restoreShare = operation({
     actions: restoreShareNeed,
   },
   ...creation,
-  success: { status: 201, headers: [] },
+  status: 201,
   reads: (view, { scope, input }) => {
     const { deletedName: name, version } = input;
     return view.get(deletedShares, { account: scope.account.id, name, version });

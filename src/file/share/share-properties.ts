@@ -8,7 +8,7 @@ import {
   type ShareSnapshotRecord,
 } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseHeaderNames, leaseHeaders, leaseReply } from "../../protocol/lease.ts";
+import { leaseHeaders, leaseReply } from "../../protocol/lease.ts";
 import {
   defaultTier,
   isPremium,
@@ -38,30 +38,6 @@ export const getShareProperties = operation({
   route: { method: ["GET", "HEAD"], resource: "share", query: { restype: "share" } },
   since: "2015-02-21",
   permission: { letters: "r", resourceType: "c", sas: "account-only" },
-  success: {
-    status: 200,
-    headers: [
-      ...leaseHeaderNames,
-      "x-ms-share-quota",
-      "x-ms-has-immutability-policy",
-      "x-ms-has-legal-hold",
-      "x-ms-access-tier",
-      "x-ms-access-tier-change-time",
-      "x-ms-access-tier-transition-state",
-      "x-ms-enabled-protocols",
-      "x-ms-root-squash",
-      "x-ms-enable-snapshot-virtual-directory-access",
-      "x-ms-enable-smb-directory-lease",
-      "x-ms-share-paid-bursting-enabled",
-      "x-ms-share-paid-bursting-max-bandwidth-mibps",
-      "x-ms-share-paid-bursting-max-iops",
-      "x-ms-share-next-allowed-quota-downgrade-time",
-      "x-ms-share-provisioned-iops",
-      "x-ms-share-provisioned-bandwidth-mibps",
-      "x-ms-share-provisioned-ingress-mbps",
-      "x-ms-share-provisioned-egress-mbps",
-    ],
-  },
   decide: ({ target, now, version }) => ({
     metadata: target.metadata,
     headers: {

@@ -9,7 +9,6 @@ import type { SmbInput } from "./smb-params.ts";
 import {
   resolveSmbProperties,
   serverEncrypted,
-  smbHeaderNames,
   smbHeaders,
   type SmbPropertyChange,
 } from "./smb-properties.ts";
@@ -26,9 +25,6 @@ export const nodeCreation = {
   fileAccess: "none",
   effect: "writes",
 } as const;
-
-/** The headers of the replies that these functions build. */
-export const createdHeaderNames = [...smbHeaderNames, "x-ms-request-server-encrypted"] as const;
 
 interface CreationContext {
   readonly scope: NodeScope;

@@ -39,16 +39,6 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
  *  store it as the type of the file. */
 const ownTypeSince = "2019-07-07";
 
-/** Names of the headers that `renderHttpHeaders` returns. */
-export const httpHeaderNames = [
-  "Content-Type",
-  "Content-Encoding",
-  "Content-Language",
-  "Cache-Control",
-  "Content-Disposition",
-  "Content-MD5",
-] as const;
-
 export const defaultContentType = "application/octet-stream";
 
 /** The stored headers for a response. A header with an empty value is not sent, and the MD5 only

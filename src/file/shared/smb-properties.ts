@@ -226,21 +226,6 @@ function firstPosixHeader({ mode, owner }: PosixInput): string {
   return mode !== undefined ? "x-ms-mode" : owner !== undefined ? "x-ms-owner" : "x-ms-group";
 }
 
-export const smbHeaderNames = [
-  "x-ms-file-attributes",
-  "x-ms-file-creation-time",
-  "x-ms-file-last-write-time",
-  "x-ms-file-change-time",
-  "x-ms-file-id",
-  "x-ms-file-parent-id",
-  "x-ms-file-permission-key",
-  "x-ms-mode",
-  "x-ms-owner",
-  "x-ms-group",
-  "x-ms-link-count",
-  "x-ms-file-file-type",
-] as const;
-
 /** Header of the responses to writes: the server always encrypts, as far as clients can see. */
 export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
 

@@ -122,7 +122,7 @@ function parseDocument(source: DocumentSource, bytes: Uint8Array): Awaitable<Res
   const { md5, crc64 } = expected;
   // Most operations with a parsed body return no checksum. Then only a checksum that the client
   // sent is computed.
-  const isReturned = operation.success.headers.includes("x-ms-content-crc64");
+  const isReturned = "returnsChecksum" in operation.body;
   const isUnchecked = !isReturned && md5 === undefined && crc64 === undefined;
   if (isUnchecked) return parseSmall(source, bytes, undefined);
   const received = checksumsOf(bytes, expected, version);

@@ -164,7 +164,7 @@ export const putMessage = operation({
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseNewMessage },
   permission: { letters: "a", resourceType: "o" },
   effect: "writes",
-  success: { status: 201, headers: [] },
+  status: 201,
   decide: ({ target, input, now, newGuid }) => {
     const { visibilitySeconds, timeToLiveSeconds } = input.lifetime;
     const message = {
@@ -201,7 +201,6 @@ export const getMessages = operation({
   effect: "writes",
   mayUseReserve: true,
   runInBatch: true,
-  success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
   decide: ({ target, input, readResult, now }) => {
     const visibleAt = now + ticksFromSeconds(input.visibilitySeconds ?? defaultVisibilitySeconds);
@@ -236,7 +235,6 @@ export const peekMessages = operation({
   params: { count: messageCount },
   permission: { letters: "r", resourceType: "o" },
   effect: "reads",
-  success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
   decide: ({ readResult }) => ({
     headers: { "Cache-Control": "no-cache" },
@@ -257,7 +255,7 @@ export const updateMessage = operation({
   permission: { letters: "u", resourceType: "o" },
   target: "optional",
   effect: "writes",
-  success: { status: 204, headers: ["x-ms-popreceipt", "x-ms-time-next-visible"] },
+  status: 204,
   decide: ({ target, scope, address, input, now }) => {
     const message = checkPopReceipt({ target, address }, input.popReceipt);
     if (!message.ok) return message;
@@ -298,7 +296,7 @@ export const deleteMessage = operation({
   target: "optional",
   effect: "writes",
   isDeletion: true,
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, scope, address, input }) => {
     const message = checkPopReceipt({ target, address }, input.popReceipt);
     if (!message.ok) return message;
@@ -317,7 +315,7 @@ export const clearMessages = operation({
   permission: { letters: "d", resourceType: "o", sas: "account-only" },
   effect: "writes",
   isDeletion: true,
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, newId }) => ({
     put: { ...target, id: newId() },
     effects: [reclaimOwned("queue", target.id)],

@@ -47,7 +47,7 @@ export const createQueue = operation({
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   target: "may-exist",
   effect: "writes",
-  success: { status: 201, headers: [] },
+  status: 201,
   decide: ({ target, input, newId }) => {
     if (target !== undefined) {
       return isSameMetadata(target.metadata, input.metadata)
@@ -75,7 +75,6 @@ export const getQueueMetadata = operation({
   route: { method: ["GET", "HEAD"], resource: "queue", query },
   permission: { letters: "r", resourceType: "c" },
   effect: "reads",
-  success: { status: 200, headers: ["Cache-Control", "x-ms-approximate-messages-count"] },
   reads: (view, { target }) => view.count(messageCount.key(target.id)),
   decide: ({ target, readResult }) => ({
     metadata: target.metadata,
@@ -92,7 +91,7 @@ export const setQueueMetadata = operation({
   params: { metadata },
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   effect: "writes",
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
 });
 
@@ -108,7 +107,6 @@ export const getQueueAcl = operation({
   since: "2012-02-12",
   permission: { resourceType: "c", sas: "none" },
   effect: "reads",
-  success: { status: 200, headers: ["Cache-Control"] },
   decide: ({ target }) => ({
     headers: { "Cache-Control": "no-cache" },
     body: xmlBody(renderAccessPolicies(target.policies)),
@@ -126,7 +124,7 @@ export const setQueueAcl = operation({
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseQueuePolicies },
   permission: { resourceType: "c", sas: "none" },
   effect: "writes",
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
 
@@ -145,7 +143,7 @@ export const deleteQueue = operation({
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
   effect: "writes",
   isDeletion: true,
-  success: { status: 204, headers: [] },
+  status: 204,
   reads: (view, { target }) => readAllVisibility(view, target.id, messagesRemovedAtOnceMax),
   decide: ({ target, scope, address, features, readResult, now }) => {
     const removals = readResult?.flatMap((entry) => removeMessage(target.id, entry)) ?? [];

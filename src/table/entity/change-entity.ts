@@ -4,9 +4,8 @@ import { timeout } from "../../operation/common-params.ts";
 import { fail, type Failure, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { type Property, checkEntity, checkKey } from "../edm/edm.ts";
-import type { HeaderGroup } from "../../operation/reply.ts";
+import type { ReplyHeaders } from "../../operation/reply.ts";
 import {
-  odataHeaderNames,
   odataHeaders,
   preferNoContent,
   unconditional,
@@ -53,12 +52,10 @@ interface ChangeContext {
   };
 }
 
-const changeReplyHeaders = [...odataHeaderNames, "Preference-Applied"] as const;
-
 /** The reply of an operation that changes an entity. */
 interface ChangeReply {
   readonly put: EntityRecord;
-  readonly headers: readonly HeaderGroup<(typeof changeReplyHeaders)[number]>[];
+  readonly headers: readonly ReplyHeaders[];
 }
 
 /** Declared by the four operations that change an entity. */
@@ -67,7 +64,7 @@ const change = {
   lease: "none",
   etag: "renew",
   effect: "writes",
-  success: { status: 204, headers: changeReplyHeaders },
+  status: 204,
 } as const;
 
 /** The operations with If-Match: they change an entity that exists. */
@@ -195,10 +192,7 @@ export const insertEntity = operation({
   body: entityBody,
   permission: { letters: "a", resourceType: "o" },
   ...creation,
-  success: {
-    status: 201,
-    headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
-  },
+  status: 201,
   completeAddress: (address, { body: { partitionKey, rowKey } }) => {
     if (partitionKey === undefined || rowKey === undefined) return address;
     const { resource, table, isBelowTable } = address;
@@ -245,7 +239,7 @@ export const deleteEntity = operation({
   etag: "none",
   effect: "writes",
   isDeletion: true,
-  success: { status: 204, headers: odataHeaderNames },
+  status: 204,
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
 
@@ -261,7 +255,7 @@ export const rejectDeleteBelowTable = operation({
   ...noETag,
   effect: "writes",
   isDeletion: true,
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ account, scope }) =>
     fail("InvalidInput", {
       message:

@@ -6,7 +6,7 @@ import { fail, ok } from "../../protocol/result.ts";
 import { keyUnitsMax } from "../edm/edm.ts";
 import { parseFilter, type Filter } from "../filter/parse-filter.ts";
 import { timeout } from "../../operation/common-params.ts";
-import { odataHeaderNames, odataHeaders, representation } from "../representation.ts";
+import { odataHeaders, representation } from "../representation.ts";
 import { renderEntity, renderEntities } from "../render.ts";
 import { keysOf, operation } from "../resources.ts";
 import { noETag, propertiesRead } from "../../operation/operation.ts";
@@ -105,7 +105,6 @@ export const getEntity = operation({
   permission: { letters: "r", resourceType: "o" },
   ...propertiesRead,
   lease: "none",
-  success: { status: 200, headers: odataHeaderNames },
   decide: ({ address, scope, target, input, account, endpoint }) => {
     const { partitionKey, rowKey } = keysOf(address);
     const { representation: format, select: names } = input;
@@ -128,14 +127,6 @@ export const queryEntities = operation({
   ...noETag,
   effect: "reads",
   largeResponse: true,
-  success: {
-    status: 200,
-    headers: [
-      ...odataHeaderNames,
-      "x-ms-continuation-NextPartitionKey",
-      "x-ms-continuation-NextRowKey",
-    ],
-  },
   reads: (view, { scope, input, entities }) =>
     scanEntities(view, {
       table: scope.table.id,

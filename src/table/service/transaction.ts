@@ -32,7 +32,7 @@ export const entityGroupTransaction = operation({
   target: "must-exist",
   ...noETag,
   effect: "writes",
-  success: { status: 202, headers: [] },
+  status: 202,
   decide: () => {
     throw new Error("Entity Group Transaction has no decision: its parts are executed instead");
   },

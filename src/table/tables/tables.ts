@@ -1,7 +1,7 @@
 import { noETag } from "../../operation/operation.ts";
 import { timeout } from "../../operation/common-params.ts";
 import { checkTableName } from "../../protocol/names.ts";
-import { odataHeaderNames, odataHeaders, prefer, representation } from "../representation.ts";
+import { odataHeaders, prefer, representation } from "../representation.ts";
 import { renderTable, renderTables } from "../render.ts";
 import { operation } from "../resources.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
@@ -65,10 +65,7 @@ export const createTable = operation({
   target: "must-not-exist",
   ...noETag,
   effect: "writes",
-  success: {
-    status: 201,
-    headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
-  },
+  status: 201,
   completeAddress: (address, { body: table }) => {
     return checkTableName(table).ok ? { ...address, table } : address;
   },
@@ -99,7 +96,6 @@ export const queryTables = operation({
   target: "optional",
   ...noETag,
   effect: "reads",
-  success: { status: 200, headers: [...odataHeaderNames, "x-ms-continuation-NextTableName"] },
   reads: (view, { scope, input }) =>
     scanTables(view, {
       account: scope.account.id,
@@ -131,7 +127,6 @@ export const getTable = operation({
   target: "must-exist",
   ...noETag,
   effect: "reads",
-  success: { status: 200, headers: odataHeaderNames },
   decide: ({ target: { name: table }, input, account, endpoint }) => {
     const { representation: format } = input;
     const options = { format, table, account, endpoint, select: undefined };
@@ -208,7 +203,7 @@ export const setTableAcl = operation({
   missingBefore: { version: "2019-02-02", code: "TableNotFound" },
   ...noETag,
   effect: "writes",
-  success: { status: 204, headers: [] },
+  status: 204,
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
 
@@ -226,7 +221,7 @@ export const deleteTable = operation({
   ...noETag,
   effect: "writes",
   isDeletion: true,
-  success: { status: 204, headers: odataHeaderNames },
+  status: 204,
   decide: ({ target, scope, features, now }) => {
     const key = nameKeyOf(scope.account.id, target.name);
     const effects = [reclaimOwned("table", target.id), ...reserveName(features, key, now)];

@@ -101,8 +101,6 @@ function replaceAcl(
   return replaced === undefined ? fail("InvaldAccessControlList") : ok(replaced);
 }
 
-const accessHeaderNames = ["x-ms-owner", "x-ms-group", "x-ms-permissions"] as const;
-
 /** The response headers with owner, group and permissions of a path. */
 function accessHeaders(record: BlobRecord) {
   const access = accessOf(record);
@@ -126,7 +124,6 @@ export const getAccessControl = operation({
   permission: { letters: "er", resourceType: "o", posix: {} },
   namespace: "hierarchical",
   policy: { ...blobRead.policy, generations: "current", clientKey: "none" },
-  success: { status: 200, headers: [...accessHeaderNames, "x-ms-acl"] },
   decide: ({ target }) => ({
     headers: { ...accessHeaders(target), "x-ms-acl": formatAcl(accessOf(target)) },
   }),
@@ -191,7 +188,6 @@ export const setAccessControl = operation({
   policy: { ...blobChange.policy, clientKey: "none" },
   etag: "keep",
   effect: "writes",
-  success: { status: 200, headers: ["x-ms-namespace-enabled"] },
   decide: ({ target, input, aclCaller }) => {
     const isGiven = aclCaller === undefined || maySetOwners(accessOf(target), input, aclCaller);
     if (!isGiven) return fail("AuthorizationPermissionMismatch");

@@ -86,7 +86,6 @@ export const setAccessControlRecursive = operation({
   policy: { ...blobRead.policy, generations: "current", clientKey: "none" },
   etag: "none",
   effect: "writes",
-  success: { status: 200, headers: ["x-ms-namespace-enabled", continuationHeader] },
   reads: (view, { scope, address, target, input, aclCaller: caller }) => {
     const limit = Math.min(input.maxRecords ?? recordsMax, recordsMax);
     const start = { scope, path: address.blob, target, caller };

@@ -19,7 +19,6 @@ import { dependentParent, type DependentParent } from "../../shared/prefixes.ts"
 import {
   deletedPathKey,
   deletePath,
-  deletionHeaderNames,
   isDirectoryEmpty,
   reclaimBelow,
 } from "../../tree/move-path.ts";
@@ -174,7 +173,6 @@ export const deleteAnyPath = operation({
   etag: "none",
   effect: "writes",
   isDeletion: true,
-  success: { status: 200, headers: [...deletionHeaderNames, continuationHeader] },
   reads: async (view, context): Promise<DeletionReads> => {
     const { scope, address, target, input, aclCaller: caller } = context;
     const upload = await view.get(uploads, blobKey({ scope }));

@@ -322,7 +322,7 @@ export const renamePath = operation({
   policy: { ...blobChange.policy, content: "replace", clientKey: "none", event: "decided" },
   etag: "keep",
   effect: "writes",
-  success: { status: 201, headers: [continuationHeader] },
+  status: 201,
   reads: async (view, { scope, target, source: named }) => {
     const source = await loadSource(view, named, scope.isAccountOmitted === true);
     if (!source.ok) return { source };

@@ -126,7 +126,6 @@ export const listPaths = operation({
   },
   permission: { letters: "l", resourceType: "c", posix: {}, reachesBelow: () => true },
   ...largeListing,
-  success: { status: 200, headers: [continuationHeader] },
   reads: (view, { scope, target, address, input, aclCaller }) => {
     const { recursive, maxResults: results = pathsMax } = input;
     const { blob: directory } = address;

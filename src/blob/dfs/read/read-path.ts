@@ -86,10 +86,6 @@ function exceptOfRoot(decide: Operation["decide"]): Operation["decide"] {
   };
 }
 
-function withHeaders({ success }: Operation, ...names: readonly string[]): Operation["success"] {
-  return { ...success, headers: [...success.headers, ...names] };
-}
-
 /** Get Blob with the headers of the Data Lake API.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/read */
 export const readPath: Operation = {
@@ -98,7 +94,6 @@ export const readPath: Operation = {
   ids: ["Path_Read"],
   route: { method: "GET", resource: "blob" },
   since,
-  success: withHeaders(getBlob, "x-ms-properties"),
   decide: withProperties(getBlob),
 };
 
@@ -116,7 +111,6 @@ export const getPathProperties: Operation = {
   since,
   params: { ...getBlobProperties.params, upn },
   permission: { ...getBlobProperties.permission, posix: {} },
-  success: withHeaders(getBlobProperties, "x-ms-properties", crc64Header, transactionIdHeader),
   decide: exceptOfRoot(withTransactionId(withProperties(getBlobProperties))),
 };
 
@@ -138,7 +132,6 @@ export const getPathStatus: Operation = {
   route: { method: "HEAD", resource: "blob", query: { action: "getStatus" } },
   since,
   permission: { letters: "er", resourceType: "o", posix: {} },
-  success: withHeaders(getBlobProperties, transactionIdHeader),
   decide: withTransactionId(withType(getBlobProperties.decide)),
 };
 

@@ -11,7 +11,7 @@ import { encodeBase64 } from "../../../base/base64.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { required, type Param } from "../../../protocol/params.ts";
 import { fail, ok, type Result } from "../../../protocol/result.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
+import { encryptionHeaders } from "../../shared/create-blob.ts";
 import {
   blockCount,
   blocks,
@@ -32,7 +32,6 @@ import { appendAccess } from "../access/access-control.ts";
 import {
   leaseAfterWrite,
   leaseRenewed,
-  leaseRenewedHeader,
   renewsLease,
   writeLease,
   type LeaseAfterWrite,
@@ -218,14 +217,6 @@ const sentChecksums: Param<SentChecksums> = {
     }),
 };
 
-const replyHeaders = [
-  "Content-MD5",
-  "x-ms-content-crc64",
-  "x-ms-request-server-encrypted",
-  leaseRenewedHeader,
-  ...encryptionHeaderNames,
-] as const;
-
 /** What the declarations of Append Data, with and without a flush, have in common. */
 const appending = {
   since: "2018-11-09",
@@ -236,7 +227,7 @@ const appending = {
   lease: "match-if-leased",
   renewsLease,
   effect: "writes",
-  success: { status: 202, headers: replyHeaders },
+  status: 202,
 } as const;
 
 /** Stores data that becomes part of the file when it is flushed. Concurrent appends to one file do

@@ -9,11 +9,7 @@ import { header, oneOf, query, text, type InputOf } from "../../../protocol/para
 import type { AclCaller, PathKind } from "../../../protocol/posix-access.ts";
 import { fail, ok, type Result } from "../../../protocol/result.ts";
 import type { Ticks } from "../../../base/ticks.ts";
-import {
-  chooseEncryption,
-  encryptionHeaderNames,
-  encryptionHeaders,
-} from "../../shared/create-blob.ts";
+import { chooseEncryption, encryptionHeaders } from "../../shared/create-blob.ts";
 import type { BlobPolicy } from "../../blob-policy.ts";
 import { storedUpload } from "../../block/read-blocks.ts";
 import { blobs, type BlobRecord, type UploadRecord } from "../../records.ts";
@@ -77,8 +73,6 @@ const policy: Omit<BlobPolicy, "event"> = {
   clientKey: "none",
 };
 
-const createdHeaders = ["x-ms-request-server-encrypted", ...encryptionHeaderNames] as const;
-
 /** Declares Create File and Create Directory. An existing file loses its content; an existing
  *  directory keeps its entries.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
@@ -104,7 +98,7 @@ function declareCreate(kind: PathKind) {
     policy: { ...policy, event: kind === "file" ? "CreateFile" : "CreateDirectory" },
     etag: "renew",
     effect: "writes",
-    success: { status: 201, headers: createdHeaders },
+    status: 201,
     reads: (view, { scope, target }): Awaitable<CreationReads> =>
       isHierarchical(scope)
         ? mapAwaitable(storedUpload(view, scope), (upload) => ({ upload }))

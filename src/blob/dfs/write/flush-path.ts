@@ -1,13 +1,13 @@
 import { encryption } from "../../../protocol/encryption.ts";
 import { boolean, query, required } from "../../../protocol/params.ts";
-import { emptyBody, encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
+import { emptyBody, encryptionHeaders } from "../../shared/create-blob.ts";
 import type { DecidedEvent } from "../../events.ts";
 import { operation } from "../../resources.ts";
 import { blobKey, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { contentHeaders, position } from "../params.ts";
 import { appendAccess } from "../access/access-control.ts";
-import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader } from "./write-lease.ts";
+import { leaseAfterWrite, leaseRenewed } from "./write-lease.ts";
 import { renewsLease, writeLease } from "./write-lease.ts";
 import { blobChange } from "../../blob-policy.ts";
 
@@ -36,10 +36,6 @@ export const flushPath = operation({
   policy: { ...blobChange.policy, event: "decided" },
   etag: "renew",
   effect: "writes",
-  success: {
-    status: 200,
-    headers: ["x-ms-request-server-encrypted", leaseRenewedHeader, ...encryptionHeaderNames],
-  },
   reads: (view, { scope, target }) => readAppended(view, { key: blobKey({ scope }), target }),
   decide: (context) => {
     const { target, input, now, newETag, version, readResult: appended } = context;

@@ -2,7 +2,7 @@ import { blobChange } from "../../blob-policy.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { fail } from "../../../protocol/result.ts";
 import { operation } from "../../resources.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../../shared/create-blob.ts";
+import { encryptionHeaders } from "../../shared/create-blob.ts";
 import { nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { withFolderMark } from "../../tree/create-parents.ts";
 import { rootName } from "../../tree/find-path.ts";
@@ -19,7 +19,6 @@ export const setPathProperties = operation({
   since: "2018-11-09",
   params: { properties, headers: contentHeaders, encryption },
   policy: { ...blobChange.policy, event: "SetBlobProperties" },
-  success: { status: 200, headers: ["x-ms-request-server-encrypted", ...encryptionHeaderNames] },
   decide: (context) => {
     const { scope, target, input, features } = context;
     if (scope.key.name === rootName) return fail("InvalidUri");

@@ -88,7 +88,7 @@ export function leaseAfterWrite(
   }
 }
 
-export const leaseRenewedHeader = "x-ms-lease-renewed";
+const leaseRenewedHeader = "x-ms-lease-renewed";
 
 /** The header that states whether the lease was renewed; none if no renewal was requested. */
 export function leaseRenewed({ renewed }: LeaseAfterWrite) {

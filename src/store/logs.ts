@@ -14,17 +14,17 @@ export interface LogPosition {
 }
 
 /** Kinds of the two parts that follow the key of a log: a big integer of 8 bytes and a number of 2
- *  (`encoding/keys.ts`). Their length is fixed, other than in keys that are encoded as tuples, so
- *  that a database can insert the sequence. */
+ *  (`encoding/keys.ts`). Unlike in other keys their length is fixed, so that a database can insert
+ *  the sequence. */
 const sequenceKind = 0x28;
 const numberKind = 0x12;
 const sequenceEnd = 9;
-/** Bytes of the position, which follows the log's key. */
+/** Length of the encoded position, which follows the key of the log. */
 const positionBytes = 12;
-/** Most entries that a transaction can append to a log. */
+/** Limit of the entries that a transaction can append: their numbers have 16 bits. */
 export const appendsMax = 0x1_0000;
 
-/** The key of an entry. */
+/** The key of an entry of a log; keys are ordered by position. */
 export function keyInLog(log: Key, { sequence, number }: LogPosition): Key {
   const key = new Uint8Array(log.length + positionBytes);
   key.set(log);
@@ -35,12 +35,13 @@ export function keyInLog(log: Key, { sequence, number }: LogPosition): Key {
   return key;
 }
 
-/** The last bytes of the key of an entry, after the sequence. */
+/** The last bytes of the key of an entry of a log, which a database appends to the sequence. */
 export function numberPart(number: number): Uint8Array {
   return Uint8Array.of(numberKind, number >> 8, number & 0xff);
 }
 
-/** The key of an entry as far as it is known before the commit: its sequence is 0. */
+/** The key of an entry of a log with sequence 0: the encryption of its value authenticates this
+ *  key, because the sequence is not known before the commit. */
 export function keyWithoutSequence(key: Key): Key {
   const known = key.slice();
   known.fill(0, key.length - positionBytes + 1, key.length - positionBytes + sequenceEnd);

@@ -10,8 +10,8 @@ import { StoreUnavailable, type Store } from "./store.ts";
  *  processes on one machine have `processes.ts` instead. */
 
 interface NodesOptions {
-  /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
-   *  running processes. */
+  /** The ephemeral key space of the database (records that live no longer than their nodes), which
+   *  has the list. */
   readonly store: Store;
   /** Unique id of this run of the node; never reused. */
   readonly self: string;
@@ -28,20 +28,22 @@ interface NodeRecord {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The last heartbeat that this node has seen of another one, and since when. */
+/** The last heartbeat that this node has read of another one, and since when the counter is
+ *  unchanged. */
 interface HeartbeatObservation {
   readonly beat: number;
   readonly since: Ticks;
 }
 
 const heartbeatMilliseconds = 5_000;
-/** A heartbeat may have waited 15 s for a response that was lost. */
+/** Shorter after a failure: a heartbeat may have waited 15 s for a lost response, and after 30 s
+ *  the others fence this node. */
 const heartbeatRetryMilliseconds = 1_000;
-/** Time without a heartbeat after which a node is fenced, measured while this node can read the
- *  store. */
+/** Time without a heartbeat after which a node is fenced (barred from committing), measured while
+ *  this node can read the store. */
 export const heartbeatTimeoutMilliseconds = 30_000;
-/** If this node could not read the list for longer than this, it begins all timeouts again, because
- *  it may have missed heartbeats. */
+/** If this node could not read the list for 10 s, it begins the timeouts of all others again,
+ *  because it may have missed heartbeats. */
 const observationGapMax: Ticks = 2n * BigInt(heartbeatMilliseconds) * ticksPerMillisecond;
 const heartbeatTimeout: Ticks = BigInt(heartbeatTimeoutMilliseconds) * ticksPerMillisecond;
 
@@ -55,9 +57,9 @@ const nodeTable = defineTable<string, NodeRecord>({
   lifetime: "process",
 });
 
-/** Adds this node to the list. Timeouts are measured with the monotonic clock of this node, and
- *  only while it can read the store. So neither a jump of the wall clock nor an outage of the store
- *  makes a running node appear to have ended. */
+/** Adds this node to the list and starts its heartbeats. Timeouts of others are measured with its
+ *  monotonic clock, and only while it can read the store. So neither a jump of the wall clock nor
+ *  an outage of the store makes a running node appear to have ended. */
 export async function openNodes(options: NodesOptions): Promise<Processes> {
   const nodes = new Nodes(options);
   await nodes.publish({});
@@ -65,7 +67,8 @@ export async function openNodes(options: NodesOptions): Promise<Processes> {
   return nodes;
 }
 
-/** Whether no server node is listed: each has ended by itself or was removed. */
+/** Whether no server node is listed: one that starts then takes the clock of the database as it is
+ *  (`postgres/time-keeper.ts`). */
 export async function hasNoNodes(store: Store): Promise<boolean> {
   return (await store.snapshot((view) => readAll(view, nodeTable))).length === 0;
 }
@@ -124,7 +127,7 @@ class Nodes implements Processes {
       await store.transact(async (tx) => tx.delete(nodeTable.key(this.self)));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      // What else is open must be closed all the same.
+      // Not rethrown: the caller has more to close.
       const left = "node stopped without its database; the others remove it after 30 s";
       log.warn({ err: error, node: this.self }, left);
     }

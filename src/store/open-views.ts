@@ -9,20 +9,20 @@ import type { Key } from "./store.ts";
  *  event-loop iteration. Both kinds of stores use `OpenViews`; only those on this machine share
  *  views, because a database has its own pool (`postgres/state-pool.ts`). */
 
-/** The view is older than `snapshotAgeMax`. An engine keeps every old version that an open view may
- *  read, so a view without an age limit would make the data file grow. */
+/** Thrown by reads of a view that is older than `snapshotAgeMax`. An engine keeps every old version
+ *  that an open view may read, so a view without an age limit would make the data file grow. */
 export class SnapshotTooOld extends Error {
   override readonly name = "SnapshotTooOld";
 }
 
-/** Cached keys per view: requests that share a view begin with reading the same records (account,
- *  container). Saves 5 % of the CPU time of Get Blob. */
+/** Limit of the keys that a shared view caches: requests that share one begin with reading the same
+ *  records (account, container). Saves 5 % of the CPU time of Get Blob. */
 const cachedKeysMax = 32;
 /** Larger values are not cached: most are records with inline content, which requests that share a
  *  view seldom have in common. */
 const cachedValueBytesMax = 1024;
 
-/** When a view expires, and how many users close it. */
+/** When a view expires, and how many requests share it: the last one that closes it ends it. */
 interface ViewLifetime {
   readonly endsAt: Ticks;
   readonly users: number;
@@ -33,7 +33,8 @@ interface OpenViewsOptions {
   readonly snapshotAgeMax: Ticks;
 }
 
-/** Tracks the open views, and closes those that exceed the age limit, even if they are in use. */
+/** Tracks the open views of a store, and closes those that exceed the age limit, even if they are
+ *  in use. */
 export class OpenViews {
   readonly #options: OpenViewsOptions;
   /** In the order of opening: the oldest comes first. */
@@ -45,14 +46,15 @@ export class OpenViews {
     this.#options = options;
   }
 
-  /** A view without an age limit. It ends with the store, or when it is closed. */
+  /** Tracks a view without an age limit, as that of an export. It ends with the store, or when it
+   *  is closed. */
   trackUnlimited(opened: StateView): OpenView {
     const view = new OpenView(opened, { endsAt: ticksMax, users: 1 }, this);
     this.#unlimited.add(view);
     return view;
   }
 
-  /** Each of the `users` of the view closes it once. */
+  /** Tracks a view that ends when each of its `users` has closed it, or at the age limit. */
   track(opened: StateView, users = 1): OpenView {
     const { clock, snapshotAgeMax } = this.#options;
     const view = new OpenView(opened, { endsAt: clock.monotonic() + snapshotAgeMax, users }, this);
@@ -101,7 +103,7 @@ class OpenView implements StateView {
   readonly #view: StateView;
   readonly #views: OpenViews;
   isClosed = false;
-  /** Entries read by the users of a shared view; `undefined` if there is one user. */
+  /** Entries that the requests on this view have read; `undefined` if only one uses it. */
   readonly #cache: Map<KeyText, VersionedEntry> | undefined;
   #users: number;
   #failure: Error | undefined;
@@ -171,14 +173,14 @@ class OpenView implements StateView {
   }
 }
 
-/** Requests for a view that will be answered with one view. */
+/** The requests of one event-loop iteration that wait for a view, which they will share. */
 interface Group {
   readonly view: Promise<OpenView>;
   users: number;
 }
 
 /** Opens one view for all requests of an event-loop iteration, at its end. It contains every commit
- *  that was acknowledged before the requests were made. Opening a view takes several microseconds;
+ *  whose response was sent before the requests arrived. Opening a view takes several microseconds;
  *  with batched commits and responses, reads of 1 KiB and small writes became about twice as fast
  *  (docs/adr/008-event-loop-batching.md). */
 export class SharedViews {
@@ -199,7 +201,7 @@ export class SharedViews {
     return this.#group.view;
   }
 
-  /** Resolves when the pending view was opened or failed. */
+  /** Resolves when no view is being opened, so that the engine can be closed. */
   async idle(): Promise<void> {
     await this.#group?.view.catch(() => undefined);
   }

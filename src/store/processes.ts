@@ -9,7 +9,7 @@ import { readFileSync, readlinkSync } from "node:fs";
  *  instead. */
 
 interface ProcessRecord extends ProcessIdentity {
-  /** What the process published last: its read horizon and its oldest open view. */
+  /** What the process published last: its read horizon (`content/reclaim/pins.ts`). */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -17,30 +17,30 @@ export interface LiveProcess extends ProcessRecord {
   readonly id: string;
 }
 
-/** The list of the processes that share a store. */
+/** The list of the processes, or server nodes, that share a store. */
 export interface Processes {
-  /** The id under which this process owns entries. Each opening of the list has its own. */
+  /** The id of this process in its opens, locks and extents. Each opening of the list has its
+   *  own. */
   readonly self: string;
-  /** Replaces the published fields of this process. */
+  /** Replaces the published fields of this process, which the others read with `live`. */
   publish(fields: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The running processes. Entries of other owners belong to processes that have ended. */
+  /** The running processes. What other ids own was left by processes that have ended. */
   live(): Promise<readonly LiveProcess[]>;
-  /** Removes ended processes from the list and returns their ids, so that their entries can be
+  /** Removes ended processes from the list and returns their ids, so that what they left can be
    *  removed. */
   sweep(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 interface ProcessesOptions {
-  /** The ephemeral store: it is not flushed and is empty after a boot, as fits what concerns only
-   *  running processes. */
+  /** A store that is not flushed and is empty after a boot: only running processes matter here. */
   readonly store: Store;
   readonly self?: ProcessIdentity;
   readonly isAlive?: (process: ProcessIdentity) => boolean;
 }
 
-/** The table of processes. Tags from `fc` on belong to lists of running processes, lower ones to
- *  services. */
+/** The table of processes. Tags (first bytes of keys) from `fc` on belong to lists of running
+ *  processes, lower ones to services. */
 const processTable = defineTable<string, ProcessRecord>({
   name: "process",
   tag: 0xfe,
@@ -80,7 +80,7 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
   };
 }
 
-/** Stores a record under a new id, which ends with the store time and so is never used again. */
+/** Adds a process under a new id, which ends with the store time and so is never used again. */
 function register(store: Store, self: ProcessIdentity): Promise<string> {
   const value = processTable.codec.encode({ ...self, fields: {} });
   return store.transact((tx) => {
@@ -102,7 +102,7 @@ export async function readAll<R>(
 /** Identifies a process of this boot. Process ids are reused, so the start time is part of it. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Clock ticks after boot, from `/proc`; empty where there is none. */
+  /** Start in clock ticks after boot, from `/proc`; empty on systems without it. */
   readonly startTime: string;
 }
 
@@ -134,8 +134,9 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   }
 }
 
-/** Reads the start time after the last parenthesis: the program name before it may contain spaces
- *  and parentheses. A zombie counts as ended, since its files and locks are released. */
+/** Reads the start time of a process after the last parenthesis, because the program name before it
+ *  may contain spaces and parentheses. A zombie counts as ended, since its files and locks are
+ *  released. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

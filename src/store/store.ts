@@ -14,7 +14,8 @@ export type Value = Uint8Array;
 export interface Entry {
   readonly key: Key;
   readonly value: Value;
-  /** The key as text and the revision of the value, if the engine provides them. */
+  /** The key as text (bytes as characters) and the revision of the value (the commit that wrote
+   *  it), for caches of decoded records; absent if the engine does not provide them. */
   readonly text?: string;
   readonly revision?: number;
 }
@@ -25,8 +26,8 @@ export interface Bounds {
   readonly end: Key;
   readonly reverse?: boolean;
   readonly limit?: number;
-  /** Set for a range of index entries: a remote engine fetches the records that they point to along
-   *  with them. */
+  /** Set for a range of index entries: a remote engine then fetches the records that they point to
+   *  as well, in the same round trip. */
   readonly indexTarget?: IndexTarget;
 }
 
@@ -34,15 +35,15 @@ export interface LimitedBounds extends Bounds {
   readonly limit: number;
 }
 
-/** Maps each key of an index range to a record key: `prefix` followed by the bytes after the first
- *  `skip`. */
+/** Maps a key of an index to that of the record it points to: `prefix`, followed by the bytes of
+ *  the key after the first `skip`. */
 export interface IndexTarget {
   readonly skip: number;
   readonly prefix: Uint8Array;
 }
 
-/** One consistent state. Keys and values must not be modified; they stay valid after the view is
- *  closed. */
+/** Reads one consistent state. Keys and values must not be modified, because others share them;
+ *  they stay valid after the view is closed. */
 export interface View {
   /** Store time at the start of the view. Never decreases; common to all processes. */
   readonly now: Ticks;
@@ -52,13 +53,14 @@ export interface View {
   /** The entries of a range, in order. Yields them in arrays: an iteration step per entry is too
    *  slow for listings. */
   range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
-  /** Reads the first entries of a range. If the transactions of a batch each delete the entries
-   *  that they read this way, none of them scans the deleted ones again (`write-set.ts`). */
+  /** Reads the first entries of a range. If transactions that commit together each delete the
+   *  entries that they read this way, as Get Messages does, none scans the deleted ones again
+   *  (`write-set.ts`). */
   readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
 }
 
-/** Reads, except `peek`, become part of the read set, which is validated at commit; writes are
- *  buffered until then. */
+/** A view that can write. Writes are buffered until the commit, which succeeds only if nothing that
+ *  was read, except with `peek`, has changed. */
 export interface Transaction extends View {
   /** Buffers a write. The caller must not modify the bytes afterwards. */
   put(key: Key, value: Value): void;
@@ -71,7 +73,7 @@ export interface Transaction extends View {
    *  reads the log must read it only up to its `sequence`: it does not see appends that are
    *  uncommitted. */
   append(log: Key, value: Value): void;
-  /** Reads without validation at commit. */
+  /** Reads a value that may change until the commit without a conflict, as a counter. */
   peek(key: Key): Awaitable<Value | undefined>;
 }
 
@@ -81,26 +83,27 @@ export interface SnapshotOptions {
    *  Work that then reads other keys runs again, so it must have no side effects before its last
    *  read. */
   readonly prefetch?: ((view: View) => Awaitable<unknown>) | undefined;
-  /** Whether the view has no age limit: for an export, which must read one state to its end. The
-   *  engine keeps what the view may read, so the data grows by everything that is overwritten
-   *  during the export. */
+  /** Whether the view has no age limit: for an export, which reads one state to its end. The engine
+   *  keeps what the view may read, so the data grows by all that is overwritten meanwhile. */
   readonly isUnlimited?: boolean | undefined;
   /** The span of a traced request; undefined without tracing. */
   readonly span?: Span | undefined;
 }
 
 export interface TransactOptions extends SnapshotOptions {
-  /** Most attempts; then the transaction fails with `StoreBusy`. */
+  /** How often the work may run after conflicts before the transaction fails with `StoreBusy`;
+   *  default 64. */
   readonly attemptsMax?: number;
-  /** Runs the work only inside the commit batch: concurrent calls change the same keys, so an
-   *  attempt before the batch would conflict. */
+  /** Runs the work only inside the commit batch, after the transactions before it: for calls that
+   *  all change the same keys, so that an earlier attempt would only conflict. */
   readonly runInBatch?: boolean | undefined;
   /** Whether this transaction may use the reserved space on a full disk. For transactions that free
    *  more space than they take, and those that must precede one that does. */
   readonly mayUseReserve?: boolean | undefined;
 }
 
-/** An ordered key space with serializable transactions. */
+/** A record store. Serializable: transactions have the effect of some order, one after the
+ *  other. */
 export interface Store {
   /** Named states to which the store can be restored; undefined if the engine has none. */
   readonly savedStates?: SavedStates | undefined;
@@ -111,8 +114,9 @@ export interface Store {
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs read-only `work` on one consistent state. */
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
-  /** Makes the sequences of later commits greater than this one. `etagere copy` calls it for the
-   *  target: entries that are appended to the copied logs must follow the copied entries. */
+  /** Makes the sequences (numbers) of later commits greater than this one. `etagere copy` calls
+   *  it for the target: entries that are appended to the copied logs must follow the copied
+   *  entries. */
   raiseSequence(to: number): Promise<void>;
   /** Calls `onChange` at least once after each commit under `prefix`, by any process. */
   watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch;
@@ -146,12 +150,13 @@ export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }
 
-/** The disk has no space for the commit. Transactions that free space may still succeed. */
+/** Thrown if the disk has no space for the commit. Transactions that free space may still
+ *  succeed. */
 export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
-/** Whether the same call may succeed later. */
+/** Whether an error of the store is temporary, so that the same call may succeed later. */
 export function isTemporary(error: unknown): error is Error {
   return error instanceof StoreUnavailable || error instanceof StoreBusy;
 }

@@ -28,10 +28,11 @@ import { SnapshotView } from "./layered-scan.ts";
  *  LMDB and in memory; `Transactions`, which runs the work of callers, is also a part of the store
  *  in PostgreSQL. `store.ts` describes the methods and options. */
 
-/** Key of the id of the boot that the clock offset belongs to. */
+/** Key of the id of the boot for which the stored clock offset (store time minus monotonic clock)
+ *  is valid. */
 const bootKey = new Uint8Array([0, 2]);
 
-/** The difference from the wall clock that store time may have within a boot: a day. */
+/** How far store time may differ from the wall clock within a boot: a day. */
 const wallDifferenceMax = 86_400n * ticksPerSecond;
 
 /** Store time is the monotonic clock plus an offset kept in the store. It is therefore common to
@@ -51,7 +52,8 @@ export async function setClockOffset(
     const wall = clock.wall();
     const continued = clock.monotonic() + current.clockOffset;
     const difference = wall > continued ? wall - continued : continued - wall;
-    // A server whose clock a test has moved ahead leaves later times than its machine has.
+    // `continued` is too early if a server whose clock a test has moved ahead used the store
+    // before.
     const continues = difference <= wallDifferenceMax && continued >= current.ticks;
     if (isThisBoot && (!isExclusive || continues)) return undefined;
     const start = wall > current.ticks ? wall : current.ticks + 1n;
@@ -62,8 +64,8 @@ export async function setClockOffset(
   });
 }
 
-/** Returns a function whose results strictly increase and are later than every commit of the given
- *  state. */
+/** Returns a function that gives each attempt its store time: later than every commit of the state
+ *  it reads, and than all earlier results. */
 export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
   let last = 0n;
   return ({ ticks, clockOffset }) => {
@@ -76,23 +78,25 @@ export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
 
 export interface TransactionalStoreOptions {
   readonly engine: Engine;
-  /** Closes the engine and what belongs to it. Default: the engine alone. */
+  /** Closes the engine and what belongs to it, as the claim of its folder. Default: only the
+   *  engine. */
   readonly closeEngine?: () => Promise<void>;
   readonly clock: Clock;
   /** Logs exceptions that watchers throw. */
   readonly log?: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
-  /** Maximum age of a view; older ones would make a file of LMDB grow. */
+  /** Maximum age of a view, 60 s by default: an older one would make a file of LMDB grow. */
   readonly snapshotAgeMax?: Ticks;
-  /** Identifies this process among those that have the store open; not 0. Default: its id. */
+  /** Number of this process among those that have the store open, not 0; default: the process
+   *  id. */
   readonly owner?: number | undefined;
-  /** Default: a restore of a saved state restores every key. */
+  /** Which keys a restore of a saved state treats differently. Default: it restores all. */
   readonly restoreRules?: RestoreRules | undefined;
 }
 
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
-/** A store on an engine of this machine. */
+/** The store on a local engine (LMDB or memory), possibly shared with other processes. */
 export class TransactionalStore implements Store {
   readonly savedStates: SavedStates;
   readonly #engine: Engine;
@@ -158,13 +162,14 @@ export class TransactionalStore implements Store {
     return this.#watchers.watch(prefix, onChange, options);
   }
 
-  /** Commits the queued transactions, then closes. */
+  /** Commits the queued transactions, then closes views and engine. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** The engine, which shows the watchers the state before each commit. */
+  /** Wraps the engine so that watchers (callbacks for changed keys) see the state before each
+   *  commit, which shows commits of other processes. */
   #watched(engine: Engine): Engine {
     return {
       open: () => engine.open(),
@@ -192,7 +197,7 @@ export class TransactionalStore implements Store {
 
 const attemptsMaxDefault = 64;
 
-/** Message of the error that a closed store throws. */
+/** Message of `StoreClosed`, which every method of a closed store throws. */
 export const closedMessage = "the store was closed";
 
 export const emptyState: StateReader = {
@@ -204,47 +209,49 @@ export const emptyState: StateReader = {
   scan: () => [],
 };
 
-/** A state of which only the predicted reads can be answered. */
+/** A state that contains only the predicted reads of one transaction or snapshot. */
 interface PrefetchedReader extends StateReader {
-  /** Whether the work read something else; its result must not be used. */
+  /** Whether the work asked for something else; its result must not be used. */
   readonly isIncomplete: boolean;
 }
 
 interface TransactionsOptions {
   readonly committer: Committer;
   readonly nextTicks: (reader: StateReader) => Ticks;
-  /** Throws if the store was closed, or may not be used for another reason. */
+  /** Throws if the store was closed, or its node was fenced. Called before each transaction. */
   readonly checkOpen: () => void;
   /** Opens the latest state for an attempt or a snapshot; the caller closes it. */
   readonly open: () => Awaitable<StateView>;
   /** Like `open`, for a view that does not expire. */
   readonly openUnlimited: () => Awaitable<StateView>;
-  /** Reads what work will probably read, in one request; resolves to undefined if that cannot be
-   *  predicted. Undefined: reads of this store are fast by themselves. */
+  /** Fetches what work will probably read in one round trip; resolves to undefined if that cannot
+   *  be predicted. Absent for local engines, whose reads are fast. */
   readonly openPrefetched?: (
     prefetch: NonNullable<SnapshotOptions["prefetch"]>,
     span: Span | undefined,
   ) => Promise<PrefetchedReader | undefined>;
-  /** The number of commits so far, for stores that validate by it. */
+  /** The number of commits so far, with which `EngineCommits` saves opening a view; absent for a
+   *  database. */
   readonly writes?: () => number;
 }
 
 type Work = (tx: Transaction) => Awaitable<unknown>;
 
-/** An execution of the work of a transaction, before it is queued. */
+/** The first attempt of a transaction, before it is queued, and the result of its work. */
 interface Run {
   readonly attempt: Attempt;
   readonly result: WorkResult;
 }
 
 /** Runs the work of transactions and snapshots. Transactions are optimistic: the work runs without
- *  locks, and is validated when its batch commits. The stores differ in how they open a state and
- *  in what commits a batch. */
+ *  locks, and is validated when its batch commits. Stores differ in how they open a state and in
+ *  what commits a batch of transactions. */
 export class Transactions {
   readonly #options: TransactionsOptions;
-  /** In place of the attempt of a transaction whose work runs only inside the batch. */
+  /** Takes the place of the first attempt if the work runs only inside the commit batch
+   *  (`runInBatch`). */
   readonly #notRun: Run = { attempt: new Attempt(emptyState, 0n), result: { value: undefined } };
-  /** Whether the committer has stopped. */
+  /** Whether `end` was called: then nothing is queued any more. */
   #isEnded = false;
 
   constructor(options: TransactionsOptions) {
@@ -318,7 +325,7 @@ export class Transactions {
     }
   }
 
-  /** Waits for the queued transactions; later ones fail. */
+  /** Called when the store closes: waits for the queued transactions; later ones fail. */
   async end(): Promise<void> {
     await this.#options.committer.idle();
     this.#isEnded = true;

@@ -16,7 +16,8 @@ interface Leaf<V> {
   readonly children?: undefined;
 }
 
-/** `texts[i]` is at most the smallest key in `children[i]`; `texts[0]` is not used. */
+/** An inner node. `texts[i]` is at most the smallest key in `children[i]`; `texts[0]` is not
+ *  used. */
 interface Branch<V> {
   readonly edit: Edit;
   readonly texts: string[];
@@ -31,7 +32,8 @@ interface TreeBounds {
 
 const entriesMax = 64;
 
-/** The identity of one batch of changes. */
+/** Identifies one batch of changes: nodes with the same `Edit` were created by it, so that no other
+ *  root contains them and they may be modified. */
 export class Edit {
   readonly name = "edit";
 }
@@ -61,7 +63,7 @@ export function treeDelete<V>(root: TreeNode<V>, text: string, edit: Edit): Tree
   return node.children?.length === 0 ? emptyTree() : node;
 }
 
-/** Reads at most `countMax` values, in the direction of the bounds. */
+/** Reads at most `countMax` values of a range, in the direction of the bounds. */
 export function treeScan<V>(root: TreeNode<V>, bounds: TreeBounds, countMax: number): V[] {
   const found: V[] = [];
   scanInto(root, bounds, countMax, found);
@@ -106,8 +108,8 @@ function putInto<V>(node: TreeNode<V>, text: string, value: V, edit: Edit): Tree
   return own;
 }
 
-/** Removes only empty nodes and never merges small ones: enough for queues, which delete whole
- *  ranges. */
+/** Deletes a key. Removes only empty nodes and never merges small ones: enough for queues, which
+ *  delete whole ranges. */
 function deleteFrom<V>(node: TreeNode<V>, text: string, edit: Edit): TreeNode<V> {
   const own = owned(node, edit);
   if (own.children === undefined) {
@@ -153,7 +155,7 @@ function childAt<V>(node: Branch<V>, index: number): TreeNode<V> {
   return child;
 }
 
-/** Index of the first text that is not less than `text`. */
+/** Index of the first of the ordered `texts` that is not less than `text`. */
 function lowerBound(texts: readonly string[], text: string): number {
   let low = 0;
   let high = texts.length;

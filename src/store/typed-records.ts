@@ -6,7 +6,7 @@ import type { Transaction, View } from "./store.ts";
  *  identities, subscriptions and background tasks. Operations read with `operation/records.ts`
  *  instead, which also caches decoded records and yields to the event loop. */
 
-/** The record with this key; undefined if there is none. */
+/** Reads and decodes the record with this key; undefined if there is none. */
 export async function readRecord<K, R>(
   view: Pick<View, "get">,
   table: Table<K, R>,
@@ -31,8 +31,8 @@ interface StoredRecord<R> {
   readonly record: R;
 }
 
-/** All records whose keys begin with `parts`, in the order of their keys. Only for tables whose
- *  records fit into memory, because it returns all of them at once. */
+/** Reads all records whose keys begin with `parts`, in the order of their keys. Only for tables
+ *  whose records fit into memory, because it returns them all at once. */
 export async function readRecords<K, R>(
   view: Pick<View, "range">,
   table: Table<K, R>,

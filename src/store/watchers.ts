@@ -28,13 +28,14 @@ export class WatcherSet {
     return this.#watchers.size === 0;
   }
 
-  /** Whether a client may wait for the change that one of them watches for. */
+  /** Whether a client may wait for a change of one of the prefixes: other processes are then polled
+   *  more often. */
   get hasClients(): boolean {
     for (const { isBackground } of this.#watchers) if (!isBackground) return true;
     return false;
   }
 
-  /** Returns a function that removes the callback. */
+  /** Registers a callback for changes of keys with a prefix; returns a function that removes it. */
   add(prefix: Key, onChange: () => void, isBackground = false): Unwatch {
     const watcher = { prefix: textOfKey(prefix), onChange, isBackground };
     this.#watchers.add(watcher);
@@ -45,8 +46,8 @@ export class WatcherSet {
     this.#watchers.clear();
   }
 
-  /** Calls those whose prefix passes the test. They are called in microtasks, and an exception is
-   *  logged: it must neither fail the commit nor end the process. */
+  /** Calls the callbacks whose prefix is affected by a commit. They run in microtasks, and an
+   *  exception is logged: it must neither fail the commit nor end the process. */
   callWhere(isAffected: (prefix: KeyText) => boolean): void {
     for (const watcher of this.#watchers) {
       if (isAffected(watcher.prefix)) queueMicrotask(() => this.#call(watcher));
@@ -70,7 +71,7 @@ interface WatchersOptions {
 }
 
 /** Interval of polling for commits of other processes. It is shorter while a client may wait for
- *  one: for the end of a lock, or for the notification that ends its cache. */
+ *  one: for the end of a lock, or of another client's permission to cache. */
 const pollMilliseconds = { background: 50, client: 20 } as const;
 
 /** Calls watchers after commits. For commits of this process the written keys are known. Commits of
@@ -105,7 +106,8 @@ export class Watchers {
     };
   }
 
-  /** Must be called with the state before each commit of this process. */
+  /** Called with the state before each commit of this process, and by each poll: notices commits of
+   *  other processes. */
   saw(state: EngineReader): void {
     const since = this.#lastSequence;
     if (this.#set.isEmpty || state.sequence <= since) return;
@@ -115,7 +117,7 @@ export class Watchers {
   }
 
   committed({ sequence, writes }: Committed): void {
-    // A poll that ran before this call has already noticed the commit and called the watchers.
+    // A poll may have run between the commit and this call: then it has called the watchers.
     if (this.#set.isEmpty || sequence <= this.#lastSequence) return;
     this.#lastSequence = sequence;
     this.#set.callWhere((prefix) => writes.some(({ text }) => text.startsWith(prefix)));
@@ -141,8 +143,8 @@ export class Watchers {
     });
   }
 
-  /** Logs a failure of the engine, because an exception in a timer would end the process. The next
-   *  poll finds the missed commits. */
+  /** Looks for commits of other processes. Logs a failure of the engine, because an exception in a
+   *  timer would end the process; the next poll finds the missed commits. */
   #poll(): void {
     try {
       const view = this.#engine.open();

@@ -16,8 +16,9 @@ export type KeyChange =
   | { readonly kind: "delete"; readonly key: Key; readonly text: KeyText }
   | { readonly kind: "add"; readonly key: Key; readonly text: KeyText; readonly delta: bigint };
 
-/** An append to the log with this key. Its own key is not known before the commit; `text` is unique
- *  in the transaction and in no range of keys that are read. */
+/** An append to the log with this key. The key of the entry contains the sequence of the commit, so
+ *  it is not known yet. `text` stands for it: unique in the transaction, and in no range that is
+ *  read. */
 interface Append {
   readonly kind: "append";
   readonly key: Key;
@@ -26,7 +27,8 @@ interface Append {
   readonly number: number;
 }
 
-/** Combines two changes of a key into one with the same effect. */
+/** Combines two changes of a key by one transaction, or by transactions committed together, into
+ *  one with the same effect. */
 export function combine(earlier: Change | undefined, later: KeyChange): KeyChange {
   if (earlier === undefined || later.kind !== "add") return later;
   if (earlier.kind === "add") return { ...later, delta: earlier.delta + later.delta };
@@ -35,15 +37,16 @@ export function combine(earlier: Change | undefined, later: KeyChange): KeyChang
   return { kind: "put", key, text, value: encodeCounter(decodeCounter(value) + later.delta) };
 }
 
-/** The value of a key after a change; undefined if it is deleted. */
+/** The value that a key has after a change; undefined if it is deleted. */
 export function changedValue(before: Value | undefined, change: Change): Value | undefined {
   if (change.kind === "put" || change.kind === "append") return change.value;
   if (change.kind === "delete") return undefined;
   return encodeCounter(decodeCounter(before) + change.delta);
 }
 
-/** The buffered changes of an attempt or a batch, at most one per key. Most are only looked up by
- *  key, so their order is computed on the first range access and maintained from then on. */
+/** The buffered changes of an attempt or of a commit batch, at most one per key. Most are only
+ *  looked up by key, so their order is computed on the first range access and maintained from then
+ *  on. */
 export class WriteSet<C extends Change> {
   readonly #byText = new Map<KeyText, C>();
   #ordered: TreeNode<C> | undefined;
@@ -108,7 +111,8 @@ export class BatchChanges {
   readonly changes = new WriteSet<BatchChange>();
   readonly heads = new RangeHeads();
 
-  /** Applies the changes of an accepted attempt on top of those before it. */
+  /** Adds the changes of an attempt that is valid so far, so that later transactions of the batch
+   *  read them. */
   share(attempt: Attempt): void {
     const own = [attempt];
     for (const change of attempt.changes.inInsertionOrder()) {
@@ -118,9 +122,9 @@ export class BatchChanges {
     this.heads.share(attempt);
   }
 
-  /** Combines an addition with an earlier one. The writers share one growing list: many
-   *  transactions of a batch add to the same counter, and a new list for each would cost quadratic
-   *  time. */
+  /** Combines an addition to a counter with earlier ones. All share one growing list of writers:
+   *  many transactions of a batch add to the same counter, and a new list for each would cost
+   *  quadratic time. */
   #shareAddition(attempt: Attempt, change: KeyChange): void {
     const earlier = this.changes.get(change.text);
     if (earlier?.kind !== "add") {
@@ -133,8 +137,8 @@ export class BatchChanges {
   }
 }
 
-/** Adds writers to a change. Object literals instead of a spread, which is slower, and a
- *  transaction may have a hundred changes. */
+/** Adds to a change the attempts that made it. Object literals instead of a spread, which is
+ *  slower: a transaction may have a hundred changes. */
 function withWriters(writers: Attempt[], change: KeyChange): BatchChange {
   const { key, text } = change;
   switch (change.kind) {
@@ -149,8 +153,9 @@ function withWriters(writers: Attempt[], change: KeyChange): BatchChange {
   }
 }
 
-/** The writes of a batch: the last value of each key, with the revision of the attempt that wrote
- *  it. Counter additions are applied to the value in `current`. */
+/** What the engine writes for a batch of attempts: the last value of each key, with the revision
+ *  (number) of the attempt that wrote it. Counter additions are applied to the value in
+ *  `current`. */
 export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
   const last = new Map<KeyText, EngineWrite>();
   let revision = current.sequence;
@@ -184,7 +189,8 @@ function valueBefore(
   return earlier === undefined ? current.get(key, text)?.value : earlier.value;
 }
 
-/** The result of a head read: from `start` to `end` there are only the keys `texts`. */
+/** What an attempt has found with `readHead`: from `start` to `end` there are only the keys
+ *  `texts`. */
 export interface HeadRead {
   readonly start: KeyText;
   readonly texts: readonly KeyText[];
@@ -192,14 +198,16 @@ export interface HeadRead {
 }
 
 interface RangeHead {
-  /** No key from the range start up to here exists, given the batch so far. */
+  /** No key from the start of the range up to here exists after the transactions of the batch so
+   *  far. */
   end: KeyText;
   /** The attempt whose read established `end`. An attempt that starts reading here depends on
    *  it. */
   readonly establishedBy: Attempt;
 }
 
-/** Range heads per batch. Head reads of further ranges scan over the deleted entries. */
+/** Limit of the range starts whose heads a batch remembers; `readHead` of further ranges scans over
+ *  the deleted entries. */
 const headsMax = 64;
 
 /**
@@ -218,8 +226,7 @@ class RangeHeads {
     return this.#heads.get(start);
   }
 
-  /** Updates the heads with the reads and changes of an accepted attempt, the latest of its
-   *  batch. */
+  /** Updates the heads with the reads and changes of the attempt that follows in the batch. */
   share(attempt: Attempt): void {
     for (const read of attempt.headReads) this.#advance(attempt, read);
     if (this.#heads.size === 0) return;

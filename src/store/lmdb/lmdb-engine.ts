@@ -29,15 +29,16 @@ import {
  *  processes. `open-lmdb-store.ts` opens it. It chooses between commits on the event loop and on a
  *  thread, and keeps the revision of each value. */
 
-/** Every stored value is preceded by its revision: 8 bytes, little-endian. */
+/** Length of the revision (number of the transaction that wrote it) before each stored value. */
 const revisionBytes = 8;
-/** Key of the state record. No table key starts with `00`; these keys belong to the store
- *  itself. */
+/** Key of the record with sequence and time of the state. Keys that start with `00` belong to the
+ *  store itself. */
 const stateKey = new Uint8Array([0, 1]);
-/** Revision of a delete that concerns only one file of a store, and changes none of its keys. */
+/** Revision of a delete in one of the two files of `OverlayEngine` that changes nothing readers
+ *  see. */
 export const noRevision = 0;
-/** Offset of 256 numbers after the state: for each first byte of keys, the sequence of the last
- *  commit that changed a key with this byte. Records of earlier releases end before it. */
+/** Offset of 256 numbers in the state record: for each first byte of keys, the sequence of the last
+ *  commit that changed a key with it, for watchers. Records of earlier releases end before it. */
 const changesOffset = revisionBytes + 20;
 const changeBytes = 8;
 const stateBytes = changesOffset + 256 * changeBytes;
@@ -73,7 +74,8 @@ function withRevision(value: Value, revision: number): Uint8Array {
   return stored;
 }
 
-/** Encodes the state record, which every batch writes: the new state and the changed keys. */
+/** Encodes the state record, which every commit writes: sequence, time, and which first bytes of
+ *  keys were changed last when. */
 function encodeState(
   { sequence, ticks, clockOffset, priorityOwner }: StateFacts,
   before: Uint8Array | undefined,
@@ -110,7 +112,7 @@ function decodeState(stored: Uint8Array | undefined): StateFacts {
   };
 }
 
-/** Whether keys with a first byte were changed after a sequence, by the state record. */
+/** Reads from the state record whether keys with a first byte were changed after a sequence. */
 function changesOf(
   stored: Uint8Array | undefined,
   sequence: number,
@@ -147,8 +149,9 @@ interface LmdbEngineOptions {
   readonly log?: Log;
 }
 
-/** Decodes values into shared slabs: the library would allocate a buffer for every value of a
- *  range, and for every key (its `readKey` is replaced by a function that returns text). */
+/** Copies values into shared blocks of memory (`copyBytes`): the library would allocate a buffer
+ *  for every value of a range. For keys, its `readKey` is replaced by a function that returns
+ *  text. */
 const sharedSlabs = {
   encode: (value: Uint8Array): Uint8Array => value,
   decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
@@ -164,11 +167,11 @@ interface BinaryReader {
   getBinaryFast(key: Key, options: ReadOptions): Uint8Array | undefined;
 }
 
-/** Size of the memory map. Limits only the address space: the file has the size of its content. */
+/** Size of the memory map, the limit of the file. It takes only address space. */
 const mapBytesMax = 256 * 2 ** 30;
+/** Limit of the open views of all processes: LMDB's lock file has a slot for each. */
 const readersMax = 4096;
-/** Batches with at least this many writes are committed on a thread, while the event loop
- *  continues. */
+/** Commits with at least this many writes run on a thread, while the event loop continues. */
 const threadWritesMin = 24;
 
 /** One LMDB file. `overlappingSync` is off: it would make a commit visible to other processes
@@ -178,7 +181,7 @@ export class LmdbEngine implements Engine {
   readonly #latency: CommitLatency | undefined;
   #descriptor: number | undefined;
   readonly #reserve: PageReserve | undefined;
-  /** Undefined for a file that is never flushed, because its content ends with the boot. */
+  /** Undefined for a file that is never flushed: its content need not outlive the process. */
   readonly #fileCheck: FileIdentityCheck | undefined;
 
   constructor({ path, noSync, readOnly = false, clock, log }: LmdbEngineOptions) {
@@ -208,14 +211,14 @@ export class LmdbEngine implements Engine {
   }
 
   open(): EngineView {
-    // Otherwise the library would return the state at the start of this event-loop iteration.
+    // Without this, the library would return the state at the start of this event-loop iteration.
     this.#database.resetReadTxn();
     const transaction = this.#readTransaction();
     return new LmdbView(this.#database, transaction);
   }
 
-  /** Frees the slots of killed readers. Otherwise the pages that they could see would never be
-   *  reused. */
+  /** Frees the reader slots of killed processes. Otherwise the pages that they could see would
+   *  never be reused. Called every 30 s. */
   checkReaders(): void {
     this.#database.readerCheck();
   }
@@ -225,8 +228,8 @@ export class LmdbEngine implements Engine {
     return entryCount ?? 0;
   }
 
-  /** Writes the latest state, without free pages, to a new file. Commits continue during the copy
-   *  and are not part of it. */
+  /** Writes the latest state, without free pages, to a new file, for a backup. Commits continue
+   *  meanwhile and are not part of it. */
   copyTo(path: string): Promise<void> {
     return this.#database.backup(path, true);
   }
@@ -256,7 +259,7 @@ export class LmdbEngine implements Engine {
     if (writes > 0) this.#fileCheck?.check();
   }
 
-  /** Commits synchronously. If the callback fails nothing is written. */
+  /** Commits synchronously, on the event loop. If `decide` throws, nothing is written. */
   commitSync(decide: Decide): number {
     let rejection: { readonly error: unknown } | undefined;
     let writes = 0;
@@ -302,7 +305,8 @@ export class LmdbEngine implements Engine {
     this.#descriptor = undefined;
   }
 
-  /** Throws `StoreFull` before anything is written if the disk may not have enough space. */
+  /** Throws `StoreFull` before anything is written if the disk may not have enough space for the
+   *  commit. */
   #reserveSpace(batch: EngineBatch | undefined, current: EngineReader): EngineBatch | undefined {
     if (batch !== undefined) this.#reserve?.admit(batch, current);
     return batch;
@@ -329,7 +333,8 @@ export class LmdbEngine implements Engine {
   }
 }
 
-/** A readable state: that of a read transaction, or the writer's own under the write lock. */
+/** A readable state of the file: that of a read transaction, or the latest one while this process
+ *  has the write lock. */
 class LmdbView implements EngineView {
   readonly sequence: number;
   readonly ticks: Ticks;
@@ -412,17 +417,18 @@ function capture<T>(run: () => T): Captured<T> {
   }
 }
 
-/** Commits count as fast while the average of their durations is at most 3 ms. */
+/** Commits may run on the event loop while their average duration is at most 3 ms, which delays
+ *  other requests little. */
 export const fastTicksMax = 3n * ticksPerMillisecond;
-/** Time that each write of a batch may take in addition: 20 µs. */
+/** By how much each write may lengthen a commit that still counts as fast: 20 µs. */
 export const writeTicksMax = ticksPerMillisecond / 50n;
-/** Weight of the latest commit in the average is 1/8: a single delayed commit has little effect. */
+/** The latest commit has a weight of 1/8 in the average: a single delayed one has little effect. */
 const averagedCommits = 8;
 
-/** Decides whether commits may block the event loop. Handing a commit to another thread and being
- *  woken by it costs more than flushing it to a fast disk: synchronous commits are 40 % faster with
- *  one connection (docs/bench/README.md). With a slow disk, or while another process holds the
- *  write lock, blocking would delay all readers of the process. */
+/** Decides whether commits to an LMDB file may run on the event loop. Handing a commit to another
+ *  thread and being woken by it costs more than flushing it to a fast disk: synchronous commits are
+ *  40 % faster with one connection (docs/bench/README.md). With a slow disk, or while another
+ *  process holds the write lock, blocking would delay all readers of the process. */
 export class CommitLatency {
   readonly #clock: Clock;
   #averageTicks = 0;

@@ -16,14 +16,14 @@ import { isNoSpaceError } from "../folders.ts";
 import { identifyProcess, isAlive, processNamespace, type ProcessIdentity } from "../processes.ts";
 
 /** Who has a data folder open. LMDB can be shared by the processes of one machine that see each
- *  other, but not over a network file system or between containers: a second user there would
- *  damage the data. `open-lmdb-store.ts` claims the folder, `etagere check` before it opens one. */
+ *  other, but not over a network file system or between containers: a second process there would
+ *  damage the data. `open-lmdb-store.ts` and `etagere check` claim a folder before they open it. */
 
-/** Version of the data format. Increased when older releases can no longer read the data; they then
- *  refuse to open it. */
+/** Version of the data format of a folder. Increased when older releases can no longer read the
+ *  data; they then refuse to open it. */
 export const formatVersion = 2;
 
-/** The folder was written by a newer release. */
+/** The data folder was written by a newer release, in a format that this one cannot read. */
 export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
@@ -31,8 +31,8 @@ export class StoreTooNew extends Error {
 /** Another machine or container, or a release with another format, has the folder open. */
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
-  /** The marker file of the other process. Undefined if that process is known to run; otherwise it
-   *  may have ended, and waiting can tell. */
+  /** The marker file of the other process, if that may have ended: `awaitLocation` waits whether it
+   *  is touched. Undefined if the process is known to run. */
   readonly markerPath: string | undefined;
 
   constructor(message: string, markerPath?: string) {
@@ -50,7 +50,8 @@ interface LocationOptions {
 }
 
 interface Location {
-  /** Whether no other process had the location open at the time of the claim. */
+  /** Whether no other process had the location open at the claim: the caller then may repair what a
+   *  killed process left. */
   readonly isExclusive: boolean;
   release(): void;
 }
@@ -63,16 +64,17 @@ interface LocationUser extends ProcessIdentity {
   readonly format: number;
 }
 
-/** A marker file that was not touched for this long belongs to a process that has ended. */
+/** A marker file that was not touched for 30 s, six times as long as the interval, belongs to a
+ *  process that has ended. */
 const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
 
-/** Claims a location. Every process that has it open keeps a marker file in `open/` and touches
- *  it every 5 s. For processes of the same boot and PID namespace the process list shows
- *  whether they run. The marker of another machine or container counts as long as it is
- *  touched; its age is measured against this process's own marker, so that only the clock of
- *  the file system matters. */
+/** Claims a data folder. Every process that has it open keeps a marker file in `open/` and
+ *  touches it every 5 s. For processes of the same boot and PID namespace the process list shows
+ *  whether they run. The marker of another machine or container counts as long as it is touched;
+ *  its age is measured against this process's own marker, so that only the clock of the file
+ *  system matters. */
 export function claimLocation(options: LocationOptions): Location {
   const { location, clock, format = formatVersion, host = hostIdentity() } = options;
   const { namespace = processNamespace() } = options;
@@ -115,7 +117,8 @@ function checkFormat(location: string, format: number): void {
   }
 }
 
-/** Creates the marker file. A process that reads it before it is complete uses its date only. */
+/** Creates the marker file of this process. One that reads it before it is complete uses its date
+ *  only. */
 function createOwnFile(folder: string, self: LocationUser): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;
@@ -130,8 +133,8 @@ function createOwnFile(folder: string, self: LocationUser): string {
   throw new StoreInUse(`this process has opened ${folder} more than ${namesMax} times`);
 }
 
-/** Writes the content of the marker. On a full disk the file stays empty, and only its date shows
- *  that the process runs. */
+/** Writes the identity of this process into its marker file. On a full disk the file stays empty,
+ *  and only its date shows that the process runs. */
 function writeIdentity(path: string, self: LocationUser): void {
   try {
     writeFileSync(path, JSON.stringify(self), { flag: "r+" });
@@ -158,7 +161,7 @@ function checkOthers(folder: string, ownName: string, self: LocationUser): boole
   return isExclusive;
 }
 
-/** Throws if this process cannot share the location with a running one. */
+/** Throws if this process cannot share the data folder with another one that runs. */
 function checkOther(path: string, user: LocationUser, self: LocationUser): void {
   const folder = dirname(path);
   if (user.bootId !== self.bootId) {
@@ -213,16 +216,16 @@ function keepTouching(path: string, self: LocationUser, clock: Clock): () => voi
   return () => cancel();
 }
 
-/** Truncates the file to its own length instead of setting its date: so the date comes from the
- *  clock of the file system, and no space is needed. */
+/** Renews the date of the marker file, by a truncation to its own length: so the date comes from
+ *  the clock of the file system, and no space is needed. */
 function touch(path: string, self: LocationUser): void {
   const { size } = statSync(path);
   if (size === 0) writeIdentity(path, self);
   else truncateSync(path, size);
 }
 
-/** Host name and machine id: host names alone are not unique. Machines without an id have only the
- *  name. */
+/** Identifies this machine by host name and machine id, because host names alone are not unique.
+ *  Machines without an id have only the name. */
 function hostIdentity(): string {
   return [hostname(), readText("/etc/machine-id")?.trim()].filter(Boolean).join(" ");
 }
@@ -244,13 +247,13 @@ function readText(path: string): string | undefined {
 }
 
 const pauseMilliseconds = 1_000;
-/** Longer than the time after which a marker file expires. */
+/** Tries of `awaitLocation`, one per second: longer than a marker file takes to expire. */
 const triesMax = silenceSecondsMax + 10;
 
-/** Claims a location, waiting for the marker file of a process that was killed in another container
- *  or on another machine: it looks like that of a running process until it has not been touched for
- *  `silenceSecondsMax`. As soon as the file is touched, the location is known to be in use and the
- *  claim fails. */
+/** Claims a data folder like `claimLocation`, but waits if a process in another container or on
+ *  another machine may have been killed: its marker file looks like that of a running one until it
+ *  has not been touched for 30 s. As soon as the file is touched, the location is known to be in
+ *  use and the claim fails. */
 export async function awaitLocation(options: LocationOptions, log: Log): Promise<Location> {
   let firstTouched: number | undefined;
   for (let tries = 1; ; tries += 1) {

@@ -24,10 +24,10 @@ interface LmdbStoreOptions extends Omit<TransactionalStoreOptions, "engine" | "c
   /** The folder of the store; created if missing. */
   readonly location: string;
   readonly log: Log;
-  /** Whether the store is never flushed, and empty after a boot. */
+  /** Whether the store is never flushed, and empty after a boot: for the lists of processes. */
   readonly ephemeral?: boolean;
-  /** Prefix of volatile keys. A commit that changes only volatile keys is not flushed, and is lost
-   *  with the boot. */
+  /** Prefix of volatile keys (opens and locks of SMB). A commit that changes only them is not
+   *  flushed, and is lost with the boot. */
   readonly volatilePrefix?: Key;
   /** Encrypts the values; undefined: they are stored as they are. */
   readonly values?: ValueCodec | undefined;
@@ -67,8 +67,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 }
 
-/** Adds the file of volatile keys. It is discarded if it was written after commits that the durable
- *  file does not contain, for example if the durable file was restored from a backup. */
+/** Adds the file of volatile keys (opens and locks). It is discarded if it follows commits that the
+ *  durable file does not contain, for example if that was restored from a backup. */
 async function withVolatileFile(
   { location, clock, volatilePrefix }: LmdbStoreOptions,
   durable: LmdbEngine,
@@ -90,8 +90,8 @@ async function withVolatileFile(
   return engine;
 }
 
-/** Frees the slots of killed readers regularly. An exception in a timer would end the process, so
- *  it is logged; the next check tries again. */
+/** Frees the reader slots of killed processes every 30 s. An exception in a timer would end the
+ *  process, so it is logged; the next check tries again. */
 export function checkReadersRegularly(
   engine: { checkReaders(): void },
   clock: Clock,
@@ -119,7 +119,7 @@ function removeEarlierBoots(location: string, currentName: string): void {
   }
 }
 
-/** Creates a store file that appears under its name only when it is complete and flushed. The
+/** Creates the file of a new store, which gets its name only when it is complete and flushed. The
  *  library writes the first pages of a new file in place; after a loss of power in between it could
  *  never be opened again. If several processes do this at once, the file of one of them gets the
  *  name. */

@@ -17,7 +17,7 @@ import type { Ticks } from "../../base/ticks.ts";
  *  at a power failure, because the opens are gone then, too: they need no flush, which is the
  *  slowest part of a commit. */
 
-/** The engine of one file, of which an overlay has two. */
+/** The engine of one LMDB file; `OverlayEngine` combines two. */
 export interface EngineFile extends Engine {
   /** Commits synchronously; returns the number of writes. If `decide` throws, writes nothing. */
   commitSync(decide: (current: EngineReader) => EngineBatch | undefined): number;
@@ -25,7 +25,8 @@ export interface EngineFile extends Engine {
   checkReaders(): void;
 }
 
-/** The range of volatile keys: they live no longer than the processes that wrote them. */
+/** The range of volatile keys, as those of SMB opens: no longer needed than the processes run that
+ *  wrote them. */
 interface VolatileRange {
   readonly start: KeyText;
   /** The first key after the range. */
@@ -43,11 +44,12 @@ function isVolatile({ start, end }: VolatileRange, text: KeyText): boolean {
   return start <= text && text < end;
 }
 
-/** Value of a deleted key while the other file may still hold an older value of it, which would
+/** Value of a deleted volatile key while the other file may hold an older value of it, which would
  *  otherwise become visible again. */
 const tombstone = new Uint8Array(0);
 
-/** The entry with the later revision; `undefined` if that is a tombstone. */
+/** Of the entries of a key in both files, returns that with the later revision; `undefined` if it
+ *  is a tombstone (mark of a delete). */
 function latestEntry(
   durable: VersionedEntry | undefined,
   volatile: VersionedEntry | undefined,
@@ -58,7 +60,7 @@ function latestEntry(
   return found === undefined || found.value.length === 0 ? undefined : found;
 }
 
-/** One state of the durable and the volatile file. */
+/** One state of the durable and the volatile file together. */
 class OverlayView implements EngineView {
   readonly sequence: number;
   readonly ticks: Ticks;
@@ -117,7 +119,8 @@ class OverlayView implements EngineView {
     this.#close();
   }
 
-  /** Merges the entries up to the last key that was read from both files. */
+  /** Reads one part of a scan from both files, and merges the entries up to the last key that both
+   *  have reached. */
   #step(bounds: ScanBounds, countMax: number): Step {
     const durable = this.#durable.scan(bounds, countMax);
     const volatile = this.#volatile.scan(bounds, countMax);
@@ -144,7 +147,7 @@ interface Step {
 
 const stepEntriesMax = 1000;
 
-/** Last key read; `undefined` if the file has no more entries in the bounds. */
+/** The last key that a scan of one file has reached; `undefined` if it has reached the end. */
 function lastOf(entries: readonly VersionedEntry[], countMax: number): KeyText | undefined {
   return entries.length < countMax ? undefined : entries.at(-1)?.text;
 }
@@ -168,12 +171,12 @@ function restAfter(bounds: ScanBounds, reached: KeyText): ScanBounds {
 }
 
 const opensMax = 1000;
-/** Overlapping keys (those in both files) that every batch reconciles, or fewer if there are
- *  fewer. */
+/** How many overlapping keys (those in both files) each commit reconciles at least, that is,
+ *  deletes from one file. */
 const reconciledMin = 8;
-/** Overlapping keys that a batch reconciles per volatile key that it writes. To reconcile a key
- *  takes three batches (one of each file and a check), so a batch must examine more keys than it
- *  adds: otherwise their number would grow under load. */
+/** How many overlapping keys a commit reconciles per volatile key that it writes. A key takes three
+ *  commits (one of each file and a check), so each must examine more keys than it adds: otherwise
+ *  their number would grow under load. */
 const reconciledPerWrite = 4;
 const overlappingMax = 1_000_000;
 
@@ -196,7 +199,8 @@ export class OverlayEngine implements Engine {
   readonly #durable: EngineFile;
   readonly #volatile: EngineFile;
   readonly #range: VolatileRange;
-  /** Keys that exist in both files, as far as this process has written them. */
+  /** Keys that exist in both files and were written by this process: one of the entries is to be
+   *  deleted. */
   readonly #overlapping = new Map<KeyText, Key>();
 
   constructor(durable: EngineFile, volatile: EngineFile, range: VolatileRange) {
@@ -238,8 +242,8 @@ export class OverlayEngine implements Engine {
     return this.#underLock(work, writesExpected);
   }
 
-  /** Reconciles the overlapping keys that killed processes have left. Only for a process that has
-   *  the location to itself. */
+  /** Deletes the entries in both files that killed processes have left, as far as one of them is
+   *  redundant. Only for a process that has the data folder to itself. */
   async reconcileAll(): Promise<void> {
     await this.#underLock((files) => {
       for (const reader of [files.durable, files.volatile]) {
@@ -266,7 +270,8 @@ export class OverlayEngine implements Engine {
     await this.#durable.close();
   }
 
-  /** Runs `work` under the write lock; the batch that it returns goes to the durable file. */
+  /** Runs `work` under the write lock of the durable file, which all commits take; what it returns
+   *  is committed to that file. */
   #underLock(
     work: (files: Files) => EngineBatch | undefined,
     writesExpected?: number,
@@ -295,7 +300,7 @@ export class OverlayEngine implements Engine {
     const writes = batch.writes.map((write) =>
       isVolatile(this.#range, write.text) ? this.#withTombstone(write, files.volatile) : write,
     );
-    // The batch needs a new sequence, by which a reader notices that the durable file has changed.
+    // Deletes only with a new sequence, by which readers notice that the durable file has changed.
     const hasNewSequence = batch.sequence > files.durable.sequence;
     const reconciled = hasNewSequence
       ? this.#reconcile(batch.writes, files, "durable", this.#reconciledPerBatch(batch))
@@ -319,8 +324,8 @@ export class OverlayEngine implements Engine {
     }));
   }
 
-  /** If the other file holds the key, a delete is written as a tombstone; otherwise the older value
-   *  would become visible again. */
+  /** Turns a delete into a tombstone (empty value) if the other file holds the key, whose older
+   *  value would otherwise become visible again. */
   #withTombstone(write: EngineWrite, other: EngineReader): EngineWrite {
     const { key, text, value } = write;
     if (write.revision === noRevision || other.get(key, text) === undefined) return write;
@@ -333,7 +338,8 @@ export class OverlayEngine implements Engine {
     return Math.max(reconciledMin, reconciledPerWrite * own.length);
   }
 
-  /** Returns deletes of entries in one file that the other file makes redundant. */
+  /** Returns deletes of entries in `file` that the other file makes redundant, for a commit to
+   *  `file`. */
   #reconcile(
     written: readonly EngineWrite[],
     { durable, volatile }: Files,
@@ -364,7 +370,8 @@ interface Files {
   readonly volatile: EngineView;
 }
 
-/** Opens the volatile file; on failure closes the view of the durable file. */
+/** Opens the volatile file; on failure closes the view of the durable file, which would otherwise
+ *  remain open. */
 function openVolatile(durable: EngineView, volatile: EngineFile): EngineView {
   try {
     return volatile.open();
@@ -390,8 +397,8 @@ function firstOf<K, V>(map: ReadonlyMap<K, V>, countMax: number): readonly (read
   return found;
 }
 
-/** The file whose entry of a key can be deleted. `neither`: both entries are needed, because the
- *  volatile one hides an older durable one. `none`: the key is in at most one file. */
+/** Which file's entry of an overlapping key can be deleted. `neither`: the volatile one hides an
+ *  older durable one. `none`: the key is in at most one file. */
 type RedundantFile = "durable" | "volatile" | "neither" | "none";
 
 function redundantIn(
@@ -404,13 +411,14 @@ function redundantIn(
   return volatile.value.length === 0 ? "durable" : "neither";
 }
 
-/** The sequence of the durable file that the volatile file's last commit follows. It is stored in
- *  the field of the clock offset, which the volatile file does not need. */
+/** Which commit of the durable file the last one of the volatile file follows, by its sequence. It
+ *  is stored as the clock offset, which the volatile file does not need. */
 function baseSequenceOf({ clockOffset }: EngineReader): number {
   return Number(clockOffset);
 }
 
-/** Whether the volatile file was written after a commit that the durable file does not contain. */
+/** Whether the volatile file follows a commit that the durable file does not contain: then its
+ *  entries may contradict it. */
 export function isAheadOf(volatile: EngineFile, durable: EngineFile): boolean {
   const [after, present] = [volatile.open(), durable.open()];
   after.close();

@@ -27,8 +27,8 @@ interface State extends StateFacts {
   readonly root: TreeNode<VersionedEntry>;
 }
 
-/** The engine. It copies the bytes that it is given, because they are parts of larger buffers. A
- *  state is the root of a tree that never changes (`../tree.ts`), so opening one costs nothing. */
+/** An engine in memory. It copies the bytes that it stores, because they may be parts of larger
+ *  buffers. */
 export function memoryEngine(): Engine {
   let state: State = {
     root: emptyTree(),

@@ -1,7 +1,8 @@
 /** The address of a database, which may name several servers: a primary and its standbys.
  *  `connections.ts` connects to one of them; the options of a server and its log use the texts. */
 
-/** Servers in an address; more than any high-availability setup has. */
+/** Limit of the servers in an address, against mistyped ones: more than any setup for high
+ *  availability has. */
 const hostsMax = 8;
 const shape = /^(postgres(?:ql)?:\/\/)([^@/?]*@)?([^/?]*)(.*)$/;
 
@@ -32,7 +33,8 @@ export function withoutPassword(location: string): string {
   return location.replace(/^(\w+:\/\/[^@/?:]*):[^@/?]*@/, "$1:***@");
 }
 
-/** The server that all connections of this node use; a failure moves on to the next server. */
+/** The database server that all connections of this node use, one of those in the address. A
+ *  failure makes the next one the current one. */
 export class Addresses {
   readonly #all: readonly string[];
   #at = 0;

@@ -13,7 +13,8 @@ import { bigintArray, byteaColumns, boundOf, rowKey, type RowKey } from "./rows.
  *  validates and writes it (`schema.ts`): arrays of columns, so that any number of transactions is
  *  one statement. */
 
-/** Node and number of a batch, by which the database recognises a batch that is sent again. */
+/** Node and number of a batch, by which the database recognises one that is sent again after a lost
+ *  response. */
 interface BatchIdentity {
   readonly node: string;
   readonly number: number;
@@ -35,7 +36,8 @@ export interface BatchRow {
 const writeKinds = { put: 0, delete: 1, add: 2, append: 3 } as const;
 const nothing = new Uint8Array(0);
 
-/** The statement for `database-commits.ts`. The transactions are numbered from 1. */
+/** The statement with which `database-commits.ts` sends a batch of transactions, numbered from
+ *  1. */
 export function batchQuery(
   attempts: readonly Attempt[],
   identity: BatchIdentity,
@@ -95,8 +97,8 @@ function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
   ];
 }
 
-/** Ordered by transaction, so that `commit_batch` knows which earlier transactions conflict before
- *  it checks those that depend on them. */
+/** Pairs of a transaction and an earlier one whose changes it has read. In their order, so that
+ *  `commit_batch` knows which conflict before it checks those that depend on them. */
 function dependencyColumns(attempts: readonly Attempt[]): Buffer[] {
   const indexOf = new Map(attempts.map((attempt, index) => [attempt, index + 1]));
   const [indexes, on]: [number[], number[]] = [[], []];
@@ -125,8 +127,8 @@ function writeColumns(attempts: readonly Attempt[], values: ValueCodec | undefin
   ];
 }
 
-/** The key of an appended entry is its head, the sequence that the database inserts, and its
- *  tail. */
+/** The columns of a written key. That of an entry appended to a log consists of the log's key
+ *  (head), the sequence that the database inserts, and the entry's number (tail). */
 function columnsOf(change: Change): RowKey {
   if (change.kind !== "append") return rowKey(change.key);
   return { head: change.key, tail: numberPart(change.number), digest: nothing };
@@ -137,7 +139,8 @@ function valueOf(change: Change): Uint8Array {
   return change.kind === "add" ? encodeCounter(change.delta) : nothing;
 }
 
-/** Counters, which the database adds to, are not encoded (`RecordRules`). */
+/** Encrypts the value of a write. Counters are left as they are, because the database adds to
+ *  them. */
 function encodedValueOf(change: Change, values: ValueCodec): Uint8Array {
   switch (change.kind) {
     case "put":

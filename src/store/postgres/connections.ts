@@ -10,8 +10,8 @@ import { plannerSettings, standbyQuery } from "./postgres-specifics.ts";
 export interface Connections {
   /** Connections for snapshots (`state-pool.ts`); callers wait for a free one. */
   readonly readers: pg.Pool;
-  /** Connections for reads of one statement, so that long listings on the other connections do not
-   *  delay them. */
+  /** Connections for reads of one statement (`prefetcher.ts`), so that long listings on the other
+   *  connections do not delay them. */
   readonly lookups: pg.Pool;
   /** Connections for commits, so that slow readers do not delay them. */
   readonly writers: pg.Pool;
@@ -32,7 +32,8 @@ const writersMax = 2;
 export const lookupsMax = 2;
 const connectMilliseconds = 5_000;
 const statementMilliseconds = 10_000;
-/** Longer than `statement_timeout`, in case the database does not respond at all. */
+/** Limit for a response, longer than `statement_timeout`: for a database that does not respond at
+ *  all. */
 const responseMilliseconds = 15_000;
 /** Idle time after which the system probes a connection, once per second and 10 times. The database
  *  may have vanished without closing its connections, as in a failover. Found late, each of them
@@ -40,10 +41,11 @@ const responseMilliseconds = 15_000;
  *  connections would be fenced. */
 const probeAfterMilliseconds = 5_000;
 const idleMilliseconds = 60_000;
-/** A node that stops responding with an open snapshot must not keep old row versions for ever. */
+/** After this time the database ends a transaction that its node has left open, because it keeps
+ *  old row versions. Longer than the 60 s that a view may be open. */
 const idleTransactionMilliseconds = 90_000;
 
-/** Opens the pools of connections of a node; they connect when they are used. */
+/** Creates the pools of connections of a node; they connect when they are first used. */
 export function openConnections(options: ConnectionOptions): Connections {
   const { urls, schema, readersMax, log } = options;
   const Client = primaryClient(new Addresses(urls));
@@ -66,8 +68,8 @@ export function openConnections(options: ConnectionOptions): Connections {
   };
   const pool = (max: number): pg.Pool => {
     const made = new pg.Pool({ ...config, Client, max, idleTimeoutMillis: idleMilliseconds });
-    // The pool replaces a broken idle connection when it is needed.
-    // Only the text: the error refers to the client, which has the secrets of its session.
+    // The pool replaces a broken idle connection when it is needed. Only the message is logged: the
+    // error object refers to the client, which has the secrets of its session.
     made.on("error", ({ message: reason }) =>
       log.warn({ reason }, "database connection lost; opening a new one when needed"),
     );
@@ -89,8 +91,8 @@ function end(pool: pg.Pool): Promise<void> {
 
 type Connected = (error: Error | null) => void;
 
-/** A client that connects to the current one of several servers. If that fails, or the server is a
- *  standby, all clients move on to the next server. */
+/** A class of clients that connect to the current one of several servers. If that fails, or it is a
+ *  standby, all later connections go to the next server. */
 function primaryClient(addresses: Addresses): typeof pg.Client {
   return class PrimaryClient extends pg.Client {
     readonly #address: string;
@@ -99,8 +101,8 @@ function primaryClient(addresses: Addresses): typeof pg.Client {
       const address = addresses.current;
       super({ ...config, connectionString: address });
       this.#address = address;
-      // The query that uses a broken connection fails. The event has no further information, but
-      // must have a listener.
+      // The query that uses a broken connection fails anyway, but an `error` event without a
+      // listener would end the process.
       this.on("error", () => undefined);
     }
 

@@ -18,8 +18,8 @@ import type { StatePool } from "./state-pool.ts";
 import { asUnavailable, isFenced, isTransient } from "./unavailable.ts";
 import { ticksPerSecond } from "../../base/ticks.ts";
 
-/** Commits batches to the database, for the `Committer` of `PostgresStore`: one round trip for each
- *  batch, and the same batch again if its response was lost. */
+/** Commits batches of transactions to the database, for the `Committer` of `PostgresStore`: one
+ *  round trip for each batch, and the same batch again if its response was lost. */
 
 interface DatabaseCommitsOptions {
   readonly pool: Pool;
@@ -30,20 +30,21 @@ interface DatabaseCommitsOptions {
   readonly node: string;
   /** Encrypts the values; undefined: they are stored as they are. */
   readonly values?: ValueCodec | undefined;
-  /** Called when another node has fenced this one: no commit of this node will succeed any more. */
+  /** Called when another node has fenced this one, because it took it for ended: no commit of this
+   *  node will succeed any more. */
   readonly onFenced: () => void;
 }
 
 /** Attributes of a call of the database in a trace. */
 export const postgresCall = { "db.system.name": "postgresql" };
 /** After this many conflicts with other nodes a transaction is retried under the commit lock, where
- *  no other node can commit. */
+ *  it cannot conflict again: otherwise a busy key could starve it. */
 const conflictsBeforeLock = 4;
 
 /** Commits batches in a database, in one round trip each: its function `commit_batch` validates and
- *  writes a batch, and returns the transactions that conflict with commits of other nodes. Unlike
- *  with an engine of this machine, whose state is read at no cost, transactions are not compared
- *  with the latest state before they are sent. */
+ *  writes a batch, and returns the transactions that conflict with commits of other nodes.
+ *  Transactions are not compared with the latest state before, because reading it would cost a
+ *  round trip, unlike with a local engine. */
 export class DatabaseCommits implements BatchCommits {
   readonly #options: DatabaseCommitsOptions;
   #number = 0;
@@ -123,8 +124,8 @@ interface RetryStateOptions {
   readonly open: () => Promise<StateView>;
 }
 
-/** The state that the retries of a batch read. The predicted reads of all its transactions are
- *  fetched at once; other reads go to a full state. */
+/** The state that the retries of a batch read. The keys that its transactions will probably read
+ *  are fetched in one statement; other reads go to a full state. */
 class RetryState implements BatchState {
   readonly #options: RetryStateOptions;
   #prefetched: Promise<PrefetchResult | undefined> | undefined;
@@ -158,16 +159,16 @@ class RetryState implements BatchState {
 }
 
 interface SentBatch {
-  /** Sequence of the store before the batch: its transactions have the next ones. */
+  /** Sequence of the store before the batch; its transactions get the numbers after it. */
   readonly previous: number;
-  /** Numbers, from 1, of the transactions whose read set is invalid. */
+  /** Numbers, from 1, of the transactions that conflict with commits of other nodes. */
   readonly conflicts: ReadonlySet<number>;
 }
 
 const pauseMillisecondsFirst = 20;
 const pauseMillisecondsMax = 1_000;
-/** How long a batch is sent again: time for a failover to another primary. After that its
- *  transactions fail. */
+/** How long a batch is sent again before its transactions fail: enough for a failover to another
+ *  primary. */
 const sendTicksMax = 15n * ticksPerSecond;
 
 /** Sends a batch until there is a response. After a broken connection it is unknown whether the

@@ -9,18 +9,21 @@ import type { Clock } from "../../base/world.ts";
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint
   + 621355968000000000`;
 
-/** SQL expression, for a query of the table `state`: store time by the database's clock. */
+/** SQL expression, for a query of the table `state`: store time, which is the database's clock
+ *  corrected by `TimeKeeper`. */
 export const storeTicks = `${databaseTicks} + clock_shift`;
 
-/** A clock is assumed to drift by at most one tick in this many: 100 parts per million. */
+/** The error of a measurement grows by one tick in this many: clocks drift by at most 100 parts per
+ *  million. */
 const driftTicks = 10_000n;
-/** While NTP slews the clocks of both, they drift by so much: 1,000 parts per million. */
+/** A difference up to one tick in this many is no jump: NTP corrects a clock by up to 500 parts per
+ *  million, that of the database and that of the node. */
 const slewTicks = 1_000n;
-/** A database whose clock differs by less from what this node expects is followed: correcting it
- *  would cost a write each time that NTP steps a clock by little. */
+/** A smaller difference from the expected time is no jump: correcting it would cost a write each
+ *  time that NTP steps a clock by little. */
 const followedTicks = 10n * ticksPerMillisecond;
-/** A measurement that is slower than the current one is considered only every second. A faster one
- *  is used at once. */
+/** Interval in which slow measurements are considered; one that is faster than the current one is
+ *  used at once. */
 const comparedTicks = ticksPerSecond;
 
 /**
@@ -46,7 +49,7 @@ export class DatabaseTime {
   #clockOffset: Ticks = 0n;
   #measuredAt: Ticks | undefined;
   #comparedAt: Ticks = 0n;
-  /** How long the measurement took. */
+  /** How long the current measurement took: half of it is its error. */
   #duration: Ticks = 0n;
   #jumps = 0;
   #onJump: (() => void) | undefined;
@@ -72,7 +75,8 @@ export class DatabaseTime {
     this.#onJump = onJump;
   }
 
-  /** Takes the database time of a query that was sent when the monotonic clock read `sentAt`. */
+  /** Called with the database time in the response to a query that was sent at `sentAt` (monotonic
+   *  clock). */
   observe(databaseTime: Ticks, sentAt: Ticks): void {
     if (this.#isOwn) return;
     const now = this.#clock.monotonic();
@@ -80,8 +84,9 @@ export class DatabaseTime {
     if (isDue || now - sentAt < this.#duration) this.compare(databaseTime, sentAt);
   }
 
-  /** The same, for a measurement that is always considered. Returns by how much the database's
-   *  clock has jumped ahead, or back (negative); 0 if it has not, or this node has followed it. */
+  /** Like `observe`, for a measurement that is always considered. Returns by how much the
+   *  database's clock has jumped ahead, or back (negative); 0 if it has not, or this node has
+   *  followed it. */
   compare(databaseTime: Ticks, sentAt: Ticks): Ticks {
     const now = this.#clock.monotonic();
     const duration = now - sentAt;
@@ -106,7 +111,8 @@ export class DatabaseTime {
     return 0n;
   }
 
-  /** Forgets earlier measurements. */
+  /** Takes this measurement whatever the earlier ones were: after a jump of the database's
+   *  clock. */
   follow(databaseTime: Ticks, sentAt: Ticks): void {
     const now = this.#clock.monotonic();
     this.#jumps += 1;

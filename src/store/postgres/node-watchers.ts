@@ -19,12 +19,12 @@ interface NodeWatchersOptions {
   readonly sequence: number;
 }
 
-/** Interval of polling for commits of other nodes. Polling finds commits whose notification was
- *  lost with a connection, or that the database does not send. */
+/** Interval of polling for commits of other nodes, whose notification may be lost with a
+ *  connection. A database compatible with PostgreSQL may send none. */
 const pollMilliseconds = 1_000;
 
-/** For commits of this node the written keys are known. A commit of another node is known only by
- *  its sequence, so it calls every watcher. */
+/** Calls watchers (callbacks for a prefix of keys) after commits. A commit of another node is known
+ *  only by its sequence, not by its keys, so it calls every watcher. */
 export class NodeWatchers {
   readonly #options: NodeWatchersOptions;
   readonly #watchers: WatcherSet;
@@ -81,7 +81,7 @@ export class NodeWatchers {
     const isCurrent = (): boolean => this.#listener === listener;
     const lose = (error?: Error): void => {
       if (!isCurrent()) return;
-      // The next poll finds missed commits and listens again.
+      // The next poll finds the commits that were missed, and listens again.
       this.#listener = undefined;
       if (error !== undefined)
         log.warn({ err: error }, "commit notifications of other nodes lost; polling every second");

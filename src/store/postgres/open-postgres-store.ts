@@ -14,7 +14,8 @@ interface PostgresStoreLocation extends NodeOptions {
   /** `postgres://user:password@host:port,host:port/database`. The parameters `schema` and
    *  `connections` are Etagere's, the others are passed to the driver. */
   readonly url: string;
-  /** Opens the separate key space for records that live no longer than their nodes. */
+  /** Opens the separate key space (another schema) for records that live no longer than their
+   *  nodes. */
   readonly ephemeral?: boolean;
   /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;
@@ -24,8 +25,9 @@ interface PostgresStoreLocation extends NodeOptions {
 
 const schemaDefault = "etagere";
 const readersMaxDefault = 16;
-/** A node sends a batch again for 15 s; no store commits so many transactions meanwhile. The clock
- *  of the database may jump, so it does not decide. */
+/** How many transactions ago a node last committed if the record of its last batch is deleted. It
+ *  is needed for the 15 s in which a batch is sent again; no store commits so many meanwhile. Time
+ *  does not decide, because the database's clock may jump. */
 const keptTransactions = 10_000_000;
 
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {

@@ -3,10 +3,10 @@
  *  out. None of it is needed for correct commits: these rely only on the lock of the single row of
  *  the table `state` and on revisions. */
 
-/** Every query reads rows by primary key or by a range of it. The `enable_*` settings and the
- *  generic plan prevent a scan of the whole table, which the planner could choose if the table was
- *  small or its statistics were outdated when the plan was made. `jit` is off because compiling
- *  costs more than such short queries. */
+/** Settings of each connection. Every query reads rows by primary key or by a range of it. The
+ *  `enable_*` settings and the generic plan prevent a scan of the whole table, which the planner
+ *  could choose if the table was small or its statistics were outdated when the plan was made.
+ *  `jit` is off because compiling costs more than such short queries. */
 export const plannerSettings = {
   enable_seqscan: "off",
   enable_bitmapscan: "off",
@@ -20,19 +20,20 @@ export const plannerSettings = {
  *  isolation level that reads from one snapshot suffices. */
 export const beginSnapshotRead = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/** Takes an advisory lock, so that only one server node at a time migrates the schema. The lock is
- *  released at the end of the transaction. */
+/** Takes a lock until the end of the transaction, so that only one server node at a time creates or
+ *  upgrades the schema. */
 export function schemaLock(schema: string): string {
   return `SELECT pg_advisory_xact_lock(hashtext('etagere ${schema}'))`;
 }
 
-/** The statement of `commit_batch` that sends other server nodes the new sequence and the id of the
- *  committing node. It only shortens their delay: they also poll every second, so a notification
- *  may be lost. */
+/** The statement of `commit_batch` that notifies other server nodes of a commit, with its sequence
+ *  and node. It only shortens their delay: they also poll every second, so a notification may be
+ *  lost. */
 export const notifyCommit = `PERFORM pg_notify('etagere_' || current_schema(),
       (sequence_before + batch_size)::text || ' ' || batch_node);`;
 
-/** Queries whether a server is a standby. Used only if several servers are configured. */
+/** Queries whether a server is a standby, which accepts no commits. Used only if several servers
+ *  are configured. */
 export const standbyQuery = "SELECT pg_is_in_recovery() AS is_standby";
 
 /** SQLSTATE classes of errors that a repetition does not resolve: 22, 23, 42 and P0 are bugs in a

@@ -51,13 +51,14 @@ interface PostgresStoreOptions extends NodeOptions {
   readonly states: StatePool;
   readonly prefetcher: Prefetcher;
   readonly time: DatabaseTime;
-  /** Notification channel for commits. */
+  /** PostgreSQL channel (NOTIFY) on which nodes learn of each other's commits. */
   readonly channel: string;
-  /** The sequence when the store was opened. */
+  /** The sequence (number of the last commit) when the store was opened. */
   readonly sequence: number;
 }
 
-/** Time limit of a retry inside a commit batch. Longer than the timeout of database queries. */
+/** Time limit of a retry inside a commit batch. Longer than the 15 s after which a query of the
+ *  database fails, which is the better error. */
 const attemptMillisecondsMax = 20_000;
 
 export class PostgresStore implements Store {
@@ -121,7 +122,7 @@ export class PostgresStore implements Store {
   }
 
   /** Makes this node keep store time if the database's clock jumps. Called once, before its first
-   *  commit; until then, and without it, the node follows that clock. */
+   *  commit: until then the node follows that clock. */
   async keepTime(isAlone: boolean): Promise<void> {
     try {
       await this.#timeKeeper.start(isAlone);
@@ -146,7 +147,8 @@ export class PostgresStore implements Store {
     return this.#watchers.watch(prefix, onChange);
   }
 
-  /** Bars a node from committing: from now on the database rejects its commits. */
+  /** Bars a node from committing: from now on the database rejects its commits, so that what it
+   *  left can be removed safely. */
   async fence(node: string): Promise<void> {
     try {
       await this.#connections.writers.query("SELECT give_up($1)", [node]);
@@ -155,14 +157,14 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** Commits the queued transactions, then closes. */
+  /** Commits the queued transactions, then closes views and connections. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** Opens a state for an export. The database ends idle transactions, so a statement is sent now
-   *  and then. */
+  /** Opens a state for an export. The database ends transactions that are idle for 90 s, so a
+   *  statement is sent every 30 s. */
   async #openUnlimited(clock: Clock): Promise<StateView> {
     const state = await this.#states.open();
     const endActivity = keepActive(state, clock);

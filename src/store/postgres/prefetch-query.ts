@@ -7,9 +7,9 @@ import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 /** The SQL statement that fetches all predicted reads of operations at once, for
  *  `prefetcher.ts`. */
 
-/** One row (kind 0) has the sequence, the latest ticks and the database's clock. The others are
- *  entries: requested by key (1), in a range (2), or the record that an index entry in a range
- *  points to (3). */
+/** A row of the result, as an array. One (kind 0) has the sequence, the latest store time and the
+ *  database's clock. The others are entries: requested by key (1), in a range (2), or the record
+ *  that an index entry in a range points to (3). */
 export type PrefetchRow = [
   kind: 0 | 1 | 2 | 3,
   positionOrSequence: string,
@@ -38,7 +38,8 @@ const inRange = `SELECT r.place, r.skip, r.prefix, e.head, e.tail, e.stamp, e.va
         ORDER BY e.head, e.tail LIMIT r.most
     ) e`;
 
-/** PostgreSQL runs each statement on one state, so neither of these two needs a transaction. */
+/** The statements for plans without and with ranges. PostgreSQL runs each on one state, so neither
+ *  needs a transaction. */
 const keysText = `${headerQuery} UNION ALL ${byKey}`;
 const rangesText = `WITH found AS MATERIALIZED (${inRange})
   ${headerQuery} UNION ALL ${byKey}
@@ -49,7 +50,7 @@ const rangesText = `WITH found AS MATERIALIZED (${inRange})
 
 const nothing = new Uint8Array(0);
 
-/** The statement that fetches the keys and ranges of a plan. */
+/** The statement that fetches the keys and ranges of a plan (predicted reads). */
 export function prefetchQuery({ keys, ranges }: ReadPlan): QueryConfig & { rowMode: "array" } {
   const rows = [...keys.values()].map(({ key }) => rowKey(key));
   const keyColumns = byteaColumns(rows, "head", "digest");

@@ -6,26 +6,26 @@ import type { PlannedRange, ReadPlan } from "./read-plans.ts";
 import { plainBytes, entryOf } from "./rows.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 
-/** The result of a prefetch as a state from which operations read. It has only the keys and ranges
- *  that were predicted (`read-plans.ts`); work that reads anything else runs again on a full
- *  state. */
+/** The result of a prefetch (one statement for all predicted reads) as a state from which
+ *  operations read. It has only the keys and ranges that were predicted (`read-plans.ts`); work
+ *  that reads anything else runs again on a full state. */
 
-/** Work read something that was not prefetched; it must run again on a full state. */
+/** Thrown if work reads something that was not prefetched; it runs again on a full state. */
 class NotPrefetched extends Error {
   override readonly name = "NotPrefetched";
 }
 
 interface PrefetchedRange extends PlannedRange {
   readonly entries: readonly VersionedEntry[];
-  /** `entries` is complete up to this key (excluded). */
+  /** `entries` is complete up to this key (excluded), where the limit of the range cut it off. */
   readonly knownUpTo: KeyText;
 }
 
-/** The result of one statement, for all operations whose plans it served. */
+/** The result of one statement, for all operations whose predicted reads it fetched. */
 export interface PrefetchResult {
   readonly header: StateHeader;
-  /** Planned keys; the value is `undefined` if the key is absent. Other keys are missing from the
-   *  map. */
+  /** The fetched keys; the value is `undefined` if the store has no such key. Keys that were not
+   *  fetched are missing. */
   readonly keys: ReadonlyMap<KeyText, VersionedEntry | undefined>;
   readonly ranges: readonly PrefetchedRange[];
 }
@@ -63,14 +63,15 @@ function prefetchedRange(range: PlannedRange, rows: readonly VersionedEntry[]): 
   return { ...range, entries, knownUpTo: last === undefined ? range.end : `${last.text}\0` };
 }
 
-/** A state of which only the prefetched keys and ranges can be read. */
+/** A state of the database of which only the prefetched keys and ranges can be read. */
 export class PrefetchedState implements StateReader {
   readonly sequence: number;
   readonly ticks: bigint;
   readonly clockOffset: bigint;
   readonly priorityOwner = 0;
   readonly #result: PrefetchResult;
-  /** Whether the work read something that was not prefetched, even if it caught the exception. */
+  /** Whether the work read something that was not prefetched: its result is then not used, even if
+   *  it caught the exception. */
   isIncomplete = false;
 
   constructor(result: PrefetchResult) {

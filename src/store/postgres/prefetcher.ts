@@ -15,7 +15,7 @@ import type { ReadersOptions } from "./state-pool.ts";
 
 type PrefetchWork = (view: View) => Awaitable<unknown>;
 
-/** A plan that waits for a connection. */
+/** The predicted reads of an operation that wait for a connection. */
 interface QueuedPlan {
   readonly plan: ReadPlan;
   readonly resolve: (result: PrefetchResult) => void;
@@ -23,13 +23,14 @@ interface QueuedPlan {
 }
 
 const plansPerStatementMax = 256;
-/** A pooled connection may be broken; a retry uses another one. */
+/** Limit of the tries of a statement: a pooled connection may be broken, and a retry uses another
+ *  one. */
 const triesMax = 3;
 
-/** With it Get Blob needs 1 round trip; Put Blob, Insert Entity and Get Messages need 2. An
- *  operation whose reads cannot be predicted, such as the first one on a container, needs up to 4
- *  more (docs/SCALE.md). Operations that arrive while all connections are busy share the next
- *  statement. */
+/** Fetches the predicted reads of operations. With it Get Blob needs 1 round trip; Put Blob, Insert
+ *  Entity and Get Messages need 2. An operation whose reads cannot be predicted, such as the first
+ *  one on a container, needs up to 4 more (docs/SCALE.md). Operations that arrive while all
+ *  connections are busy share the next statement. */
 export class Prefetcher {
   readonly #options: ReadersOptions;
   readonly #queue: QueuedPlan[] = [];
@@ -40,14 +41,15 @@ export class Prefetcher {
     this.#options = options;
   }
 
-  /** Returns `undefined` if the reads cannot be predicted. */
+  /** Fetches what `prefetch` reads in a dry run. Returns `undefined` if that cannot be
+   *  predicted. */
   async open(prefetch: PrefetchWork): Promise<PrefetchedState | undefined> {
     const plan = await this.#planOf(prefetch);
     return plan === undefined ? undefined : new PrefetchedState(await this.#read(plan));
   }
 
-  /** Prefetches the reads of transactions that are retried one after the other. Each may delete the
-   *  entries it reads, so the ranges are read further than one of them would. */
+  /** Fetches the reads of transactions that are retried one after the other. Each may delete the
+   *  entries it reads, as Get Messages does, so ranges are read further than one of them would. */
   async openForAll(all: readonly PrefetchWork[]): Promise<PrefetchResult | undefined> {
     const candidates = await Promise.all(all.map((prefetch) => this.#planOf(prefetch)));
     const plans = candidates.filter((each) => each !== undefined);

@@ -7,8 +7,8 @@ import { firstChunkOf } from "../layered-scan.ts";
 import type { PlannedKey } from "./rows.ts";
 import { RecentMap } from "../../process/memo.ts";
 
-/** Predicts which keys an operation will read: its `prefetch` runs on cached, possibly stale
- *  values, and the keys that it asks for are recorded. Used by `prefetcher.ts`. */
+/** Predicts which keys an operation will read, for `prefetcher.ts`: a dry run of the operation
+ *  (`prefetch`) reads cached, possibly stale values, and the keys it asks for are recorded. */
 
 export interface PlannedRange {
   readonly start: KeyText;
@@ -17,7 +17,7 @@ export interface PlannedRange {
   readonly indexTarget: IndexTarget | undefined;
 }
 
-/** The predicted reads of an operation, which the database answers in one statement. */
+/** The predicted reads of an operation, which one statement fetches. */
 export interface ReadPlan {
   readonly keys: ReadonlyMap<KeyText, PlannedKey>;
   readonly ranges: readonly PlannedRange[];
@@ -29,16 +29,17 @@ interface PlanReadsOptions {
   readonly prefetch: (view: View) => Awaitable<unknown>;
 }
 
-/** Keys of a plan; more than any operation on a single resource reads. */
+/** Limit of the keys of a plan; more than any operation on a single resource reads. */
 const keysMax = 256;
 const rangesMax = 16;
 /** Longer ranges are not prefetched: they are read in chunks while the response is sent. */
 const rangeEntriesMax = 64;
-/** Plans use the end of the next minute as the current time: an operation runs a little later than
- *  its plan, and concurrent operations get equal plans, which are merged. */
+/** Dry runs get the end of the next minute as store time: the operation runs a little later, and
+ *  concurrent operations get equal plans, which are merged. */
 const planningStep: Ticks = 60n * ticksPerSecond;
 
-/** Returns `undefined` if nothing, or too much, would be read. */
+/** Predicts the reads of an operation by a dry run. Returns `undefined` if it would read nothing,
+ *  or too much for one statement. */
 export async function planReads(options: PlanReadsOptions): Promise<ReadPlan | undefined> {
   const recorder = new ReadRecorder(
     options.readCache,
@@ -54,7 +55,7 @@ export async function planReads(options: PlanReadsOptions): Promise<ReadPlan | u
   return isTooLarge || keys.size === 0 ? undefined : { keys, ranges };
 }
 
-/** The view of the dry run. */
+/** The view of the dry run: records what is read, and returns cached values. */
 class ReadRecorder implements View {
   readonly now: Ticks;
   readonly sequence = 0;
@@ -94,18 +95,18 @@ class ReadRecorder implements View {
   }
 }
 
-/** Entries that are fetched per range. A larger result would delay all operations that share the
- *  statement. */
+/** Limit of the entries that are fetched per range: a larger result would delay all operations that
+ *  share the statement. */
 const plannedEntriesMax = 512;
 
-/** Merges the plans of independent operations: a range that several request is fetched once. */
+/** Merges the plans of concurrent operations: a range that several request is fetched once. */
 export function mergeConcurrent(all: readonly ReadPlan[]): ReadPlan {
   return merged(all, (one, other) => Math.max(one, other));
 }
 
-/** Merges the plans of operations that run one after the other and each delete the entries they
- *  read. The limits are added up, and doubled because a scan over deleted entries doubles its chunk
- *  size. */
+/** Merges the plans of operations that run one after the other, each of which may delete the
+ *  entries it reads. The limits of ranges are added up, and doubled because a scan over deleted
+ *  entries doubles its chunk size. */
 export function mergeSequential(all: readonly ReadPlan[]): ReadPlan {
   if (all.length === 1) return mergeConcurrent(all);
   const { keys, ranges } = merged(all, (one, other) => one + other);
@@ -149,8 +150,8 @@ export class ReadCache {
 
   put({ text, revision, value }: VersionedEntry): void {
     if (value.length > valueBytesMax || this.#recent.get(text)?.revision === revision) return;
-    // A copy: the value is a part of the buffer of the whole result, which would stay in memory
-    // with it.
+    // A copy, because the value is a view of the buffer of the whole result, which would stay in
+    // memory.
     this.#recent.set(text, { revision, value: value.slice() });
   }
 

@@ -9,7 +9,8 @@ import { createHash } from "node:crypto";
  *  statements that read single keys and ranges. The other files of this folder build their SQL
  *  parameters with it. */
 
-/** The texts of statements. Queries name them, so that each is planned once per connection. */
+/** Text of the statement `get`. Queries give each statement a name, so that it is planned once per
+ *  connection. */
 const getText = `SELECT w.place, e.stamp, e.value
   FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
   JOIN entry e ON e.head = w.head AND e.digest = w.digest`;
@@ -20,7 +21,7 @@ const scanText = (direction: "ASC" | "DESC"): string =>
 const scanForward = scanText("ASC");
 const scanBackward = scanText("DESC");
 
-/** A key to read, with its text. */
+/** A key to read, with its text (bytes as characters), by which maps find it. */
 export interface PlannedKey {
   readonly key: Key;
   readonly text: KeyText;
@@ -35,7 +36,7 @@ export function getQuery(keys: readonly PlannedKey[]): QueryConfig & { rowMode: 
   return { name: "get", text: getText, values, rowMode: "array" };
 }
 
-/** Entries in the order of `keys`; `undefined` for absent keys. */
+/** The entries that `getQuery` has found, in the order of `keys`; `undefined` for absent keys. */
 export function entriesOf(
   keys: readonly PlannedKey[],
   rows: readonly GetRow[],
@@ -75,12 +76,14 @@ export function entryOf(
   return values === undefined ? entry : values.decodeEntry(entry);
 }
 
-/** Converts a Buffer to a plain Uint8Array, as the `Store` interface requires. */
+/** Converts a Buffer of the driver to a plain Uint8Array, as the `Store` interface requires: some
+ *  methods of Buffer, as `slice`, differ. */
 export function plainBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
-/** Arrays in PostgreSQL's binary format: the text format would double every byte. */
+/** Types of array elements. Arrays are sent in PostgreSQL's binary format, because the text format
+ *  would double every byte. */
 const byteaType = 17;
 const bigintType = 20;
 const headerBytes = 20;
@@ -99,7 +102,7 @@ export function byteaArray(items: readonly Uint8Array[]): Buffer {
   return array;
 }
 
-/** One array for each of these fields. */
+/** Converts rows to one array per field, because the statements take columns. */
 export function byteaColumns<F extends string>(
   rows: readonly Readonly<Record<F, Uint8Array>>[],
   ...fields: readonly F[]
@@ -118,7 +121,8 @@ export function bigintArray(items: readonly number[]): Buffer {
   return array;
 }
 
-/** Header: one dimension, no nulls, element type, element count, lower bound 1. */
+/** Begins an array in PostgreSQL's binary format: one dimension, no nulls, element type, element
+ *  count, lower bound 1. */
 function withHeader(length: number, type: number, count: number): Buffer {
   const array = Buffer.allocUnsafe(length);
   const words = [1, 0, type, count, 1];
@@ -150,7 +154,8 @@ export function rowKey(key: Key): RowKey {
   return { head: key.subarray(0, headBytesMax), tail, digest };
 }
 
-/** Columns of a range bound, which need not be a storable key and may be longer. */
+/** The columns with which a bound of a range is compared. A bound may be longer than a stored key,
+ *  and needs no digest. */
 export function boundOf(text: KeyText): Pick<RowKey, "head" | "tail"> {
   const key = keyOfText(text);
   return { head: key.subarray(0, headBytesMax), tail: key.subarray(headBytesMax) };

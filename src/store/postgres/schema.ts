@@ -2,9 +2,9 @@ import { notifyCommit, schemaLock } from "./postgres-specifics.ts";
 import type pg from "pg";
 
 /** The tables and functions of a database, and their creation and upgrade when a store is opened
- *  (`open-postgres-store.ts`). Validation and writing of a batch are a function of the database
- *  (`commit_batch`), because a round trip between them, while other nodes wait for the lock, would
- *  limit all nodes together. */
+ *  (`open-postgres-store.ts`). A batch of transactions is validated and written by one function of
+ *  the database (`commit_batch`): a round trip in between, while other nodes wait for the lock,
+ *  would limit all nodes together. */
 
 /** A step of the schema: step `n` leads from version `n` to `n + 1`. Nodes of earlier versions keep
  *  running during a rolling upgrade if they can work with the new schema; `oldestReader` is the
@@ -29,11 +29,12 @@ const tables = [
      stamp bigint NOT NULL, value bytea NOT NULL, PRIMARY KEY (head, digest))`,
 ];
 
-/** SQLSTATE of a commit by a fenced node, and of a batch sent out of order, which is a bug. */
+/** SQLSTATE of a commit by a fenced node (one that others took for ended), and of a batch sent out
+ *  of order, which is a bug. */
 export const fencedCode = "EG001";
 const outOfOrderCode = "EG002";
 
-/** Counters have 8 bytes, signed, little-endian (`store/store.ts`). */
+/** Functions that read and write counters: 8 bytes, signed, little-endian (`store/store.ts`). */
 const counters = [
   `CREATE FUNCTION counter_of(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
      SELECT get_byte(value, 0)::bigint | (get_byte(value, 1)::bigint << 8)
@@ -147,7 +148,8 @@ const commitBatch = `CREATE OR REPLACE FUNCTION commit_batch(
     RETURN NEXT;
   END $$`;
 
-/** Fences a node under the commit lock, so that a commit of it either precedes this or fails. */
+/** Fences a node, under the lock of every commit, so that each commit of the node either precedes
+ *  this or fails. */
 const giveUp = `CREATE FUNCTION give_up(lost_node text) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM 1 FROM state WHERE only_row = 1 FOR UPDATE;
@@ -156,9 +158,9 @@ const giveUp = `CREATE FUNCTION give_up(lost_node text) RETURNS void LANGUAGE pl
 
 export const migrations: readonly Migration[] = [
   { oldestReader: 1, statements: [...tables, ...counters, commitBatch, giveUp] },
-  // Appends to logs.
+  // Version 2: appends to logs (write kind 3).
   { oldestReader: 1, statements: [commitBatch] },
-  // Store time minus the database's clock.
+  // Version 3: store time minus the database's clock, which `time-keeper.ts` corrects.
   {
     oldestReader: 1,
     statements: ["ALTER TABLE state ADD COLUMN clock_shift bigint NOT NULL DEFAULT 0"],
@@ -167,14 +169,14 @@ export const migrations: readonly Migration[] = [
 
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
-/** Timeout of one step of the schema. A step on a large table takes long, and nodes that start
- *  meanwhile wait for it. */
+/** Timeout of one migration step: 10 minutes, because on a large table it takes long, and nodes
+ *  that start meanwhile wait for it. */
 const stepMillisecondsMax = 600_000;
 
 interface MigrateOptions {
   readonly pool: pg.Pool;
   readonly schema: string;
-  /** Number of servers: each try connects to the next one. */
+  /** Number of servers in the address, because each try connects to the next one. */
   readonly triesMax: number;
   readonly steps?: readonly Migration[];
 }
@@ -206,7 +208,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-/** Overrides the driver's timeout, which is meant for short queries. */
+/** Overrides the driver's timeout of 15 s, which is meant for short queries. */
 function withLongTimeout(text: string): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: stepMillisecondsMax };
 }

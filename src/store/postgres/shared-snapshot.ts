@@ -14,22 +14,23 @@ import { asUnavailable } from "./unavailable.ts";
 /** One state of the database, on a connection that several views share, because the connections are
  *  few. `state-pool.ts` opens it. */
 
-/** What every state has besides the entries. */
+/** What every state has besides its entries: number and time of its last commit, and the clock
+ *  offset. */
 export interface StateHeader {
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly clockOffset: Ticks;
 }
 
-/** The row of the table `state`, and the database's clock when it was read. */
+/** The row of the table `state`, with the database's clock when it was read. */
 export interface HeaderRow {
   readonly sequence: string;
   readonly ticks: string;
   readonly clock: string;
 }
 
-/** The header of a state. Also measures the database's clock, by the monotonic time at which the
- *  query was sent. */
+/** Decodes the header of a state. Also measures the database's clock: `sentAt` is the monotonic
+ *  time at which the query was sent. */
 export function headerOf(
   row: HeaderRow | undefined,
   time: DatabaseTime,
@@ -56,7 +57,8 @@ interface PendingGet extends PlannedKey {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gets of one event-loop iteration are combined into one query. */
+/** A state of the database that several views read. Gets of one event-loop iteration are combined
+ *  into one query. */
 export class SharedSnapshot {
   readonly header: StateHeader;
   readonly #clock: Clock;
@@ -98,7 +100,7 @@ export class SharedSnapshot {
     };
   }
 
-  /** Resolves when no query is running. */
+  /** Resolves when no query is running, so that the connection can be used for a commit. */
   async idle(): Promise<void> {
     await this.#lastQuery;
   }
@@ -136,7 +138,8 @@ export class SharedSnapshot {
     }
   }
 
-  /** Runs one query at a time; gets that arrive meanwhile are combined. */
+  /** Runs one query at a time, so that gets that arrive meanwhile are combined into the next
+   *  one. */
   #afterLastQuery<T>(query: () => Promise<T>): Promise<T> {
     const result = this.#lastQuery.then(query);
     this.#lastQuery = result.catch(() => undefined);

@@ -16,7 +16,8 @@ const headerQuery = `SELECT sequence, ticks, ${storeTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
 /** Takes the lock of every commit: no other node commits until this transaction ends. */
 const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
-/** A pooled connection may be broken; a retry uses another one. */
+/** Limit of the tries to open a state: a pooled connection may be broken, and a retry uses another
+ *  one. */
 const beginsMax = 3;
 
 /** What `StatePool` and `Prefetcher` read with. */
@@ -34,8 +35,8 @@ interface QueuedCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens snapshots of the database. Calls that are made while a snapshot is being opened share the
- *  next one. It begins after all these calls, so it contains every commit that was acknowledged
+/** Opens states of the database. Calls that are made while one is being opened share the next
+ *  one. It begins after all these calls, so it contains every commit that was acknowledged
  *  before them. */
 export class StatePool {
   readonly #options: ReadersOptions;
@@ -95,7 +96,8 @@ export class StatePool {
     }
   }
 
-  /** Takes the commit lock; `client` holds it until it commits or rolls back. */
+  /** Opens a state and takes the lock of every commit; `client` holds it until its transaction
+   *  ends. */
   async lock(client: PoolClient): Promise<SharedSnapshot> {
     const header = await this.#readHeader(client, beginWriting);
     return new SharedSnapshot({ client, header, ...this.#options, onUnused: () => undefined });
@@ -110,9 +112,10 @@ export class StatePool {
   }
 }
 
-/** A third of `idle_in_transaction_session_timeout`. */
+/** How often `keepActive` reads: a third of the 90 s after which the database ends an idle
+ *  transaction. */
 const pauseMilliseconds = 30_000;
-/** A key that need not exist. */
+/** The key that `keepActive` reads; it need not exist. */
 const anyKey = Uint8Array.of(1);
 
 /** Reads a key from time to time, so that the database does not end the transaction of a view that
@@ -125,7 +128,7 @@ export function keepActive(view: StateView, clock: Clock): () => void {
     if (!isEnded) cancel = clock.after(pauseMilliseconds, () => void read());
   };
   const read = async (): Promise<void> => {
-    // The user of the view gets the error when it reads.
+    // A broken connection is reported to the user of the view when it reads.
     await Promise.resolve(view.get(anyKey, textOfKey(anyKey))).catch(() => undefined);
     wait();
   };

@@ -3,8 +3,8 @@ import type { Clock, Log } from "../../base/world.ts";
 import { ticksPerMillisecond, ticksPerSecond } from "../../base/ticks.ts";
 import { storeTicks, databaseTicks, type DatabaseTime } from "./database-time.ts";
 
-/** Store time goes on as before when the clock of the database jumps. `PostgresStore` uses it;
- *  `database-time.ts` measures the clock. */
+/** Keeps the time of a store steady when the clock of its database jumps, for example by a
+ *  failover. `PostgresStore` uses it; `database-time.ts` measures the clock. */
 
 interface TimeKeeperOptions {
   readonly pool: Pool;
@@ -13,19 +13,21 @@ interface TimeKeeperOptions {
   readonly log: Log;
 }
 
-/** Nodes measure the database's clock at least every second (`node-watchers.ts`), and correct it at
- *  once. */
+/** Pause between the measurements of a node that starts: long enough for the others, which measure
+ *  every second (`node-watchers.ts`), to correct a jump. */
 const confirmMilliseconds = 2_000;
-/** A node starts after so many measurements in any case: a clock that is slewed fast jumps all the
- *  time, by little. */
+/** After so many measurements a node starts in any case: a clock that is corrected gradually seems
+ *  to jump all the time, by little. */
 const measurementsMax = 15;
-/** A transaction may get a time that is ahead of every clock by so much at most. */
+/** By how much the time of a commit may be ahead of every clock; more means that this node is
+ *  behind. */
 const aheadTicksMax = ticksPerSecond;
-/** Another node that disagrees with a correction changes the shift within this time. */
+/** If another node changes the shift within this time, it disagrees with the correction of this
+ *  node. */
 const contradictedTicksMax = 5n * ticksPerSecond;
 
 const measureText = `SELECT ticks, clock_shift AS shift, ${storeTicks} AS clock FROM state`;
-/** Only if no other node has corrected the same jump. */
+/** Changes the shift unless another node has corrected the same jump. */
 const correctText = `UPDATE state SET clock_shift = clock_shift - $1
   WHERE only_row = 1 AND clock_shift = $2`;
 const resetText = `UPDATE state SET clock_shift = 0
@@ -42,7 +44,7 @@ interface Measurement extends StateRow {
   readonly jump: bigint;
 }
 
-/** A shift that this node has stored. */
+/** The last shift of store time that this node has stored, and when. */
 interface Correction {
   readonly shift: bigint;
   readonly at: bigint;
@@ -111,7 +113,7 @@ export class TimeKeeper {
       const milliseconds = Number(jump / ticksPerMillisecond);
       log.warn({ milliseconds }, "the clock of the database has jumped; store time continues");
     } catch {
-      // The next measurement shows the jump again.
+      // The next measurement shows the jump again, and corrects it then.
     } finally {
       this.#isCorrecting = false;
     }

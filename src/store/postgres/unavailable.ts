@@ -7,15 +7,14 @@ import { fencedCode } from "./schema.ts";
 /** Which errors of a database are temporary, for all files of this folder: a client gets 503 for
  *  them and may retry; any other error is a bug. */
 
-/** Whether the error is transient: the database is unreachable, restarting, failing over or
- *  overloaded. Every error that the database did not report itself counts as a broken
- *  connection. */
+/** Whether an error may vanish by itself: the database is unreachable, restarting, failing over or
+ *  overloaded. Errors that the database did not report itself count as a broken connection. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return error instanceof Error;
   return !permanentErrorClasses.has((error.code ?? "").slice(0, 2));
 }
 
-/** Whether this server node was fenced: the other server nodes treat it as stopped and remove its
+/** Whether the error says that this server node was fenced: others took it for ended and remove its
  *  opens and locks, so it must not commit any more. */
 export function isFenced(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === fencedCode;

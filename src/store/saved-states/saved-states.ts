@@ -31,7 +31,7 @@ interface NumberedState extends SavedState {
   readonly number: number;
 }
 
-/** The value of a key in a saved state; undefined if it was absent. */
+/** The value that a key had in a saved state (`before`); undefined if it was absent. */
 interface UndoEntry {
   readonly text: KeyText;
   readonly before: Value | undefined;
@@ -58,8 +58,8 @@ function newestNumber(current: EngineReader): number {
   return stored === undefined ? 0 : Buffer.from(stored).readUInt32BE(0);
 }
 
-/** Adds to a batch the undo entries of the keys that it changes for the first time since the newest
- *  saved state. Without saved states the batch is returned unchanged. */
+/** Adds to a commit the old values (undo entries) of the keys that it changes for the first time
+ *  since the newest saved state. Without saved states the batch is returned unchanged. */
 function withUndo(
   batch: EngineBatch,
   current: EngineReader,
@@ -87,7 +87,7 @@ function readStates(current: EngineReader): readonly NumberedState[] {
   }));
 }
 
-/** The entries of one log, in pages. */
+/** Reads the undo log of a saved state: what was changed after it and before the next one. */
 function* readLog(current: EngineReader, number: number): Generator<UndoEntry> {
   const prefix = logPrefix(number);
   const end = logPrefix(number + 1);
@@ -100,7 +100,7 @@ function* readLog(current: EngineReader, number: number): Generator<UndoEntry> {
   }
 }
 
-/** The entry of a key in one log. */
+/** The entry of a key in the undo log of a saved state; undefined if the key was not changed. */
 function readUndo(current: EngineReader, number: number, text: KeyText): UndoEntry | undefined {
   const undoText = logPrefix(number) + text;
   const found = current.get(keyOfText(undoText), undoText);
@@ -153,8 +153,8 @@ function removal(text: KeyText, revision: number): EngineWrite {
   return { key: keyOfText(text), text, value: undefined, revision };
 }
 
-/** Keys that one restore changes. All are in one commit, so that each request sees either state
- *  completely. */
+/** Limit of the keys that one restore changes, which bounds its memory: all are in one commit, so
+ *  that each request sees either state completely. */
 const changedKeysMax = 5_000_000;
 const clearedKeysMax = 1_000_000;
 
@@ -174,7 +174,7 @@ function restoreBatch(current: EngineReader, number: number, rules: RestoreRules
     ({ key, text, value }): EngineWrite => ({ key, text, value, revision: sequence }),
   );
   const isNewest = number === newestNumber(current);
-  // If the state is the newest, its log already has all later changes.
+  // The log of the newest state already has all changes since.
   const needsNoEntry = (text: KeyText): boolean =>
     rules.excluded.has(text.charCodeAt(0)) || (isNewest && changed.has(text));
   const batch = withUndo({ sequence, ticks: current.ticks, writes }, current, needsNoEntry);
@@ -226,16 +226,19 @@ export interface ChangedKey {
   readonly before: Value | undefined;
 }
 
-/** What a restore writes; an undefined value deletes the key. */
+/** One change that a restore makes; an undefined value deletes the key. */
 export type RestoreWrite = Omit<EngineWrite, "revision">;
 
 /** Which keys a restore treats differently, because they describe something outside the store. */
 export interface RestoreRules {
-  /** First bytes of keys that are neither logged nor restored. */
+  /** First bytes of keys that a restore leaves as they are, so that commits keep no old values of
+   *  them. */
   readonly excluded: ReadonlySet<number>;
-  /** Prefixes of keys that a restore deletes: what they describe ends with it. */
+  /** Prefixes of keys that a restore deletes, as those of open files: it ends what they
+   *  describe. */
   readonly cleared: readonly Key[];
-  /** The writes for the changed keys. A key without a write keeps its value. */
+  /** Returns what to write for the keys that were changed since the saved state. A key without a
+   *  write keeps its value. */
   adapt(changed: readonly ChangedKey[], state: RestoreState): readonly RestoreWrite[];
 }
 
@@ -244,7 +247,7 @@ interface RestoreState {
   readonly sequence: number;
 }
 
-/** Restores each key to its value in the saved state. */
+/** The default rules: each key gets the value that it had in the saved state. */
 export const plainRestore: RestoreRules = {
   excluded: new Set(),
   cleared: [],
@@ -259,13 +262,14 @@ interface SavedStatesOptions {
 
 type SaveResult = "saved" | "name taken" | "too many";
 
-/** Estimate for the engine: larger commits run on a thread. */
+/** The number of writes that the engine is told: enough for it to commit on a thread, because a
+ *  restore may be long. */
 const manyWrites = 1000;
 
-/** A saved state consists of the former values of the keys that were changed since. Saving
- *  therefore costs nothing, and the cost of restoring is proportional to the changes. Works across
- *  processes and restarts, because every commit reads the number of the newest saved state under
- *  the engine's write lock. */
+/** Saves and restores named states of a store. A saved state consists of the former values of the
+ *  keys that were changed since. Saving therefore costs nothing, and the cost of restoring is
+ *  proportional to the changes. Works across processes and restarts, because every commit reads the
+ *  number of the newest saved state under the engine's write lock. */
 export class SavedStates {
   readonly #options: SavedStatesOptions;
 
@@ -273,7 +277,7 @@ export class SavedStates {
     this.#options = options;
   }
 
-  /** Adds undo entries to a batch that is about to be committed. */
+  /** Called for each commit of the store: adds the old values that saved states need. */
   readonly logged = (batch: EngineBatch, current: EngineReader): EngineBatch =>
     withUndo(batch, current, this.#isExcluded);
 
@@ -303,7 +307,8 @@ export class SavedStates {
     }));
   }
 
-  /** Makes the current state equal to a saved one, in one commit. Returns whether it exists. */
+  /** Makes the current state equal to the saved one with this name, in one commit. Returns whether
+   *  there is one. */
   async restore(name: string): Promise<boolean> {
     const { rules } = this.#options;
     let isFound = false;
@@ -332,7 +337,8 @@ export class SavedStates {
     return isFound;
   }
 
-  /** For each key, whether any saved state contains it. */
+  /** For each key, whether any saved state contains it: an extent that one contains must be
+   *  kept. */
   contain(keys: readonly Key[]): readonly boolean[] {
     return this.#read((current) => {
       const numbers = readStates(current).map(({ number }) => number);
@@ -371,7 +377,7 @@ export class SavedStates {
 interface Deletion {
   readonly current: EngineReader;
   readonly state: NumberedState;
-  /** The saved state before it, which takes over the log. */
+  /** The saved state before `state`, which takes over its undo log. */
   readonly previous: NumberedState | undefined;
   readonly newest: NumberedState | undefined;
   readonly revision: number;
@@ -401,7 +407,7 @@ function nextBatch(
   return { sequence, ticks, writes: writesAt(sequence), mayUseReserve: true };
 }
 
-/** Whether a key exists in any saved state. Goes back from the current state, one saved state at a
+/** Whether a key exists in any saved state. Goes back from the current state, one undo log at a
  *  time. */
 function isInAny(current: EngineReader, numbers: readonly number[], key: Key): boolean {
   const text = textOfKey(key);
@@ -421,7 +427,8 @@ export type SnapshotProblem =
   | "TooManySnapshots"
   | "SnapshotsNotSupported";
 
-/** A snapshot could not be saved, restored or deleted; nothing was changed. */
+/** A saved state (users call it a snapshot) could not be saved, restored or deleted; nothing was
+ *  changed. */
 export class SnapshotError extends Error {
   override readonly name = "SnapshotError";
   readonly code: SnapshotProblem;

@@ -1,5 +1,3 @@
-/** Values that are available now or later: reads of records return them, because engines differ. */
-
 /** A value, or a promise of one. Engines in this process (memory, LMDB) return values, the
  *  PostgreSQL engine returns promises. Awaiting an available value costs more than most decisions,
  *  so frequently executed code awaits only promises. Saves 5 to 9 % of a read's CPU time. */

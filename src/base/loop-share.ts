@@ -1,9 +1,6 @@
 import { ticksPerMillisecond, type Ticks } from "./ticks.ts";
 import type { Clock } from "./world.ts";
 
-/** The share of the event loop that requests with much work get, so that others are served in
- *  between. */
-
 /** Limits the work per event-loop iteration. Work whose length a client chooses (a scan, a long
  *  body, a list of blocks) is divided into steps. All requests of a server share one limit per
  *  iteration, so that neither a single request nor many requests together delay other requests for

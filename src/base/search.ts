@@ -1,8 +1,7 @@
-/** Binary search in sorted lists: of slices, byte-range locks and children of content nodes. */
-
 /** Returns the index of the first element for which the test is true, by binary search: the test
  *  must be false for all elements before it and true for all after it. The length of the list if
- *  there is none. Example: the first slice that ends after an offset. */
+ *  there is none. Used in sorted lists of slices, locks and keys: the first slice that ends after
+ *  an offset, for example. */
 export function firstWhere<T>(list: readonly T[], test: (element: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {

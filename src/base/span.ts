@@ -14,8 +14,7 @@ export interface Span {
 /** Values that the trace shows with a span, by name. Undefined ones are omitted. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Runs `work` as the step that a span measures: ends the span when `work` ends, with its error if
- *  it fails. */
+/** Runs `work` as the step that a span measures, and ends the span with its outcome. */
 export async function inSpan<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work();

@@ -1,5 +1,3 @@
-/** The unit of all times in this program. */
-
 /** A time in steps of 100 ns since 0001-01-01 UTC, as Azure Storage counts. An ETag is such a
  *  number in hexadecimal digits, and the name of a snapshot has its seven decimal places.
  *  Differences of times are also in ticks. */
@@ -8,7 +6,7 @@ export type Ticks = bigint;
 export const ticksPerSecond = 10_000_000n;
 export const ticksPerMillisecond = 10_000n;
 export const ticksPerDay = 86_400n * ticksPerSecond;
-/** 1970-01-01 in ticks. */
+/** 1970-01-01, from which Unix times and those of JavaScript count. */
 export const unixEpochTicks = 621_355_968_000_000_000n;
 /** 1601-01-01: the start of Windows file times, and the earliest time of the service. */
 export const fileTimeStart = 504_911_232_000_000_000n;

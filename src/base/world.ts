@@ -6,7 +6,7 @@ import type { Ticks } from "./ticks.ts";
 
 /** The clock of a running server; tests use a manual one. */
 export interface Clock {
-  /** Wall-clock time, for the dates of requests and signatures. Unlike store time it may be set
+  /** Wall-clock time, for the dates of requests and signatures. Unlike store time it may go
    *  back. */
   wall(): Ticks;
   /** Wall-clock time of the machine if a test has moved `wall` ahead of it. Clients sign their
@@ -20,8 +20,7 @@ export interface Clock {
   /** Calls `run` after this time; the returned function cancels the call. Timers only trigger work:
    *  what a request may do depends on store time alone. */
   after(milliseconds: number, run: () => void): () => void;
-  /** Calls `run` in the next iteration of the event loop, after the calls that were requested
-   *  before it. */
+  /** Calls `run` in the next iteration of the event loop, in the order of the calls. */
   nextIteration(run: () => void): void;
 }
 

@@ -13,8 +13,7 @@ import { anonymousPrincipal } from "../protocol/principal.ts";
 import { nameOf, parseFault, type FaultRule, type InjectedFault } from "./fault-rule.ts";
 
 /** Injects faults into requests (`server.faults`): a test makes the server fail, be slow or close
- *  connections, to check how its client retries. The listeners of services call `serve` for each
- *  request. */
+ *  connections, to check how its client retries. Listeners call `serve` for each request. */
 
 /** An injected fault that the next matching requests will get. */
 export interface PendingFault {
@@ -42,8 +41,7 @@ interface ActiveFault {
 /** Most faults that wait for requests; a test that adds more has forgotten to clear them. */
 const activeMax = 10_000;
 
-/** Keeps the injected faults, and applies them to requests. Without any, a request costs one
- *  comparison. */
+/** Applies the injected faults to requests. Without any, a request costs one comparison. */
 export class FaultInjector implements Faults {
   readonly #clock: Clock;
   readonly #active = new Set<ActiveFault>();

@@ -11,8 +11,7 @@ import { parseDuration } from "./travelling-clock.ts";
 /** A fault for the next requests over REST. At least one of `status`, `code`, `latency` and
  *  `connection` is required. */
 export interface InjectedFault {
-  /** Name of the operation, as in the list of supported operations ("Put Blob"). Default: any
-   *  operation. */
+  /** Name of the operation, as in the list of supported ones ("Put Blob"). Default: any. */
   readonly operation?: string;
   /** Name of the account; default: any account. */
   readonly account?: string;

@@ -100,8 +100,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 };
 const form = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/;
 
-/** Longest duration: a hundred years, so that times stay far below the last one that a key can
- *  contain. */
+/** Longest duration: a hundred years. Times thus stay below the last one of a key. */
 const durationMillisecondsMax = 36_525 * 86_400_000;
 
 /** Milliseconds of a duration: a number of milliseconds, or a text ("250ms", "61s", "15m", "2h",

@@ -25,8 +25,8 @@ import type { Store } from "../store/store.ts";
 import { StoredAccounts } from "../account/stored-accounts.ts";
 
 /** The accounts and identities of a server: those of the configuration, combined with those in its
- *  store, which administrators create while it runs. `server/start.ts` opens them, and `etagere
- *  import`. */
+ *  store, which administrators create while it runs. `server/start.ts` and `etagere import` open
+ *  them. */
 
 /** The sources of the configured accounts: files, variables and options of `start`. */
 interface AccountSources {
@@ -42,9 +42,11 @@ interface AccountSources {
   /** Whether every listener is on a loopback address. Local programs may then use the developer
    *  identity without a secret. */
   readonly isLocal?: boolean | undefined;
-  /** `--oauth`. With `verify`, roles decide even if none is assigned. */
+  /** The value of `--oauth`. With `verify` (of signatures), roles decide even if none is
+   *  assigned. */
   readonly oauth?: OAuthMode | undefined;
-  /** `--eventWebhooks`; undefined: the command sends no events. */
+  /** Addresses that `--eventWebhooks` permits to webhooks; undefined: the command sends no
+   *  events. */
   readonly webhookPrefixes?: readonly string[] | undefined;
 }
 
@@ -170,8 +172,7 @@ interface ConfiguredSettings {
   readonly identity: IdentitySettings;
 }
 
-/** The accounts and identities that the server serves now: those of the configuration and of the
- *  store. */
+/** The accounts and identities that are served now: of the configuration and the store. */
 interface Settings {
   readonly accounts: Accounts;
   readonly identity: IdentitySettings;
@@ -248,8 +249,7 @@ function unlistedWebhooks(
   );
 }
 
-/** Applies the switch `--enableHierarchicalNamespace` to the settings of the development
- *  account. */
+/** Applies `--enableHierarchicalNamespace` to the settings of the development account. */
 function chooseNamespace(
   { hierarchicalNamespace }: AccountSources,
   input: unknown,

@@ -1,7 +1,6 @@
 import type { Clock, Log } from "../base/world.ts";
 
-/** Runs the background tasks of a server: garbage collection, reclaim jobs, compaction, scrub and
- *  others. */
+/** Runs the background tasks of a server: garbage collection, compaction, scrub and others. */
 
 /** A task that is repeated in rounds while the server runs. */
 interface BackgroundTask {
@@ -16,8 +15,7 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** Pause after a round that found nothing to do: short enough for expired data, long enough to cost
- *  nothing. */
+/** Pause after a round that found nothing to do: long enough to cost nothing. */
 const idleMilliseconds = 5_000;
 /** Pause between rounds while there is more work, so that requests are served first. */
 const pauseMilliseconds = 10;
@@ -29,8 +27,7 @@ interface BackgroundOptions {
   readonly firstMilliseconds?: number;
 }
 
-/** Runs tasks (garbage collection, for example) every 5 s. A failed round is logged and
- *  repeated. */
+/** Runs tasks in rounds, every 5 s if there is little to do. Logs and repeats a failed round. */
 export function runInBackground(
   tasks: readonly BackgroundTask[],
   { clock, log, firstMilliseconds = idleMilliseconds }: BackgroundOptions,

@@ -36,8 +36,8 @@ export async function refuseHalfCopied(store: Store): Promise<void> {
   throw new Error(`the copy from ${mark.from} is incomplete: run etagere copy again`);
 }
 
-/** Returns the position at which the copy begins or continues. Throws if the store has data from
- *  elsewhere. */
+/** Returns the position at which the copy begins or continues. Throws if the store has other
+ *  data. */
 export function beginCopy(store: Store, from: string): Promise<CopyMark> {
   return store.transact(async (tx) => {
     const found = await readMark(tx);
@@ -63,8 +63,7 @@ const allRecords = { start: Uint8Array.of(0x01), end: Uint8Array.of(0xfc) };
 
 const pageEntriesMax = 512;
 const pageBytesMax = 2 * 1024 * 1024;
-/** Keys inside the range that are never copied: identity, copy mark and data keys belong to one
- *  store. */
+/** Keys that are never copied: identity, copy mark and data keys belong to one store. */
 const excludedKeys: ReadonlySet<string> = new Set(
   [storeIdKey(), copyMarkKey(), keyringKey].map(hex),
 );

@@ -26,7 +26,6 @@ import { messageOf, StartRefused, systemErrorCode } from "../host/refused.ts";
 /** Opens the record store and the content store of a server, with the background tasks on them.
  *  `server/running-server.ts` calls it. */
 
-/** Options of `openDataStores`. */
 interface DataStoreOptions extends StorageOptions {
   /** How fast content is compared with its checksums; undefined: not at all. */
   readonly scrubBytesPerSecond?: number | undefined;
@@ -46,8 +45,7 @@ export interface DataStores extends Pick<StorageBackend, "owner" | "owners" | "i
   close(): Promise<void>;
 }
 
-/** Opens the stores that the options select. If one cannot be opened, closes the opened ones and
- *  throws. */
+/** Opens the stores that the options select. If one fails, closes the opened ones and throws. */
 export async function openDataStores(options: DataStoreOptions): Promise<DataStores> {
   const { clock, log, random } = options;
   const opened: Close[] = [];

@@ -72,7 +72,7 @@ export const reclaimers: ReadonlyMap<string, ReclaimHandler> = new Map([
   ),
 ]);
 
-/** Whether an account has any data, soft-deleted data included. */
+/** Whether an account has any data, also soft-deleted: such an account must not be deleted. */
 export function hasData(tx: Transaction, account: bigint): Promise<boolean> {
   return hasArchivedRecords(tx, recordTables, account);
 }

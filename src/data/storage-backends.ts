@@ -59,8 +59,7 @@ export interface StorageOptions extends World, StorageLocations {
 
 export type Close = () => Promise<void>;
 
-/** An open store with its extent files, and what this process is among those that share the
- *  store. */
+/** An open store with its extent files, and the role of this process among those that share it. */
 export interface StorageBackend extends Pick<
   ContentOptions,
   "store" | "files" | "horizons" | "scopeKeys"
@@ -202,8 +201,7 @@ async function onDisk(
   return { store, ephemeral, processes };
 }
 
-/** Opens records in PostgreSQL. Imports its driver only here, because most servers do not use
- *  it. */
+/** Opens records in PostgreSQL. Imports its driver only here: most servers do not use it. */
 async function inDatabase(
   url: string,
   { clock, random, log, meter, values }: EncodedOptions,

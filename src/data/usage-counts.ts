@@ -19,7 +19,6 @@ import type { Background } from "./background.ts";
 /** Counts the bytes of accounts with a quota, and passes changed quotas to the parts of this
  *  process that apply them. `data-stores.ts` runs both. */
 
-/** What `UsageCounts` needs: the store, its contents, time and log. */
 interface UsageCountsOptions {
   readonly store: Store;
   readonly content: ContentStore;
@@ -27,8 +26,7 @@ interface UsageCountsOptions {
   readonly log: Log;
 }
 
-/** Time between two counts of the same account. A daily count bounds how long a wrong counter
- *  stays. */
+/** Time between two counts of the same account. It bounds how long a wrong counter stays. */
 const intervalTicks = ticksPerDay;
 /** Time after which a failed first count is tried again. Until then the quota is not applied. */
 const retryTicks = 60n * ticksPerSecond;
@@ -111,8 +109,7 @@ export async function countAccount(view: RecordView, account: bigint): Promise<n
   return bytes;
 }
 
-/** Keeps `quotas` up to date for SMB, copies and reclaim jobs, which do not read the record of the
- *  account. */
+/** Keeps `quotas` up to date for SMB, copies and reclaim jobs, which do not read the account. */
 export async function watchQuotas(store: Store, quotas: Quotas, log: Log): Promise<Background> {
   let revision: bigint | undefined;
   let isStopped = false;

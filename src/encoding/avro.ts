@@ -1,10 +1,10 @@
 /** Avro object containers: a header with the schema, then blocks of records, each followed by the
- *  sync marker, which may be any 16 bytes. avro.apache.org/docs/1.11.1/specification */
+ *  sync marker, which may be any 16 bytes. The change feed and Query Blob Contents write them.
+ *  avro.apache.org/docs/1.11.1/specification */
 
 const magic = Uint8Array.of(0x4f, 0x62, 0x6a, 0x01);
 
-/** The header of a container. `metadata` must contain `avro.schema`, the JSON text of the
- *  schema. */
+/** The header of a container. `metadata` must contain `avro.schema`, the schema in JSON. */
 export function avroHeader(
   metadata: Readonly<Record<string, string>>,
   marker: Uint8Array,

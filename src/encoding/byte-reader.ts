@@ -1,5 +1,3 @@
-/** The reader of binary formats. */
-
 /** Reads numbers and bytes in order: of Parquet files (`blob/query`) and of stored content nodes
  *  (`content/tree`). Throws at the end of the bytes, and for numbers that are too long.
  *  Fixed-length numbers are little-endian unless their name says otherwise. */

@@ -31,7 +31,8 @@ const kindString = 0x03;
 const kindNumber = 0x10;
 const kindBigint = 0x20;
 const escapeByte = 0x01;
-/** Greater than every byte that can follow a complete part or the start of a string. */
+/** Greater than every byte that can follow a complete part or the start of a string: the end of a
+ *  range of all keys that begin like this. */
 const beyondAnyPart = 0xff;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
 

@@ -3,8 +3,7 @@ import type { LoopShare } from "../base/loop-share.ts";
 import { pageBytes, returnPage, takePage } from "../process/bytes.ts";
 
 /** Large response bodies (listings, for example) in pages of 64 KiB that the next response uses
- *  again (docs/adr/012-reusable-response-pages.md). `http` writes them while the pieces are
- *  rendered. */
+ *  again (docs/adr/012-reusable-response-pages.md). `http` writes them. */
 
 /** Most bytes of UTF-8 that a UTF-16 code unit becomes. */
 const bytesPerUnitMax = 3;
@@ -94,8 +93,7 @@ export class PagedText {
  *  unit. */
 const unitsPerPiece = 0.5;
 const lengthPerUnit = 2048;
-/** Units of event-loop time that are collected before they are spent: a call for each piece would
- *  cost more. */
+/** Units of event-loop time that are spent together: a call for each piece would cost more. */
 const unitsPerStep = 16;
 
 /** Writes pieces, which are rendered one by one, and yields to the event loop between steps.

@@ -51,8 +51,7 @@ interface TableDefinition<K, R> {
   /** A field of the record that repeats the id of the owner; `etagere load`, which gives
    *  new ids, changes it, too. */
   readonly repeatsOwner?: keyof R & string;
-  /** The field that refers to stored content, if any; `operation/apply.ts` maintains its
-   *  references. */
+  /** The field that refers to stored content, if any; `operation/apply.ts` counts references. */
   readonly content?: keyof R & string;
   /** Whether records without content are valid, as directories are among files. */
   readonly mayLackContent?: true;
@@ -61,8 +60,7 @@ interface TableDefinition<K, R> {
   /** Set if the records are earlier states of the records of another table, whose keys are the
    *  first `keyParts` parts of the keys of this one. Their contents are often the same. */
   readonly earlierStateOf?: { readonly table: AnyTable; readonly keyParts: number };
-  /** The index entries of a record; `operation/apply.ts` writes and deletes them together with the
-   *  record. */
+  /** The index entries of a record; `operation/apply.ts` writes and deletes them with it. */
   readonly indexes?: IndexesOf<R>;
   /** Entries of tables with the role `related` that a record requires. */
   readonly relatedEntries?: (record: R, parts: readonly KeyPart[]) => readonly RelatedEntry[];
@@ -72,8 +70,7 @@ interface TableDefinition<K, R> {
   readonly changeNotices?: ChangeNoticesOf<R>;
   /** The bytes of a record that count against the quota of its account; undefined if none do. */
   readonly countedBytes?: (record: R) => number;
-  /** When records are removed by a reclaim job, for example at the end of a retention; undefined:
-   *  never. */
+  /** When a reclaim job removes a record, as at the end of a retention; undefined: never. */
   readonly period?: Period<R>;
   /** Most records that one transaction of a reclaim job removes; undefined: the default. */
   readonly removalsMax?: number;
@@ -86,8 +83,7 @@ export const archivedRecord = { lifetime: "durable", role: "record", isArchived:
  *  only to this server. */
 export const internalRecord = { ...archivedRecord, isArchived: false } as const;
 
-/** A table as `defineTable` returns it: its declaration, and the functions that encode and decode
- *  its keys. */
+/** A table as `defineTable` returns it: its declaration, and functions for its keys. */
 export interface Table<K, R> extends Omit<
   TableDefinition<K, R>,
   "key" | "content" | "defines" | "repeatsOwner"
@@ -100,8 +96,8 @@ export interface Table<K, R> extends Omit<
   /** The range of the records whose keys begin with `parts`. With a string prefix: those whose next
    *  part is a string that starts with it. `range([])` is the whole table. */
   readonly range: (parts: readonly KeyPart[], stringPrefix?: string) => KeyBounds;
-  /** The bytes that all keys beginning with `parts` begin with, for `watch` and as the start of a
-   *  range. */
+  /** The bytes with which keys with these first parts begin, for `watch` and as a start of
+   *  ranges. */
   readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
   /** Decodes an encoded key to the key tuple, without the tag byte. */
   readonly parts: (key: Uint8Array) => KeyPart[];
@@ -110,8 +106,7 @@ export interface Table<K, R> extends Omit<
 /** A table whose record type is unknown, for code that handles all tables alike. */
 export type AnyTable = Table<unknown, object>;
 
-/** A field of a record whose value is an id by which other records, those that it owns, are
- *  keyed. */
+/** A field of a record with an id by which other records, those that it owns, are keyed. */
 interface DefinedId {
   readonly field: string;
   readonly kind: OwnerKind;
@@ -168,8 +163,7 @@ export interface RecordChange<R> {
   readonly key: Uint8Array;
   readonly before: R | undefined;
   readonly after: R | undefined;
-  /** Identifies the session that made the change and needs no notice; undefined if no session
-   *  did. */
+  /** The session that made the change and needs no notice; undefined if no session did. */
   readonly origin: string | undefined;
 }
 
@@ -273,8 +267,7 @@ const versionBytes = 1;
 interface DecodeCacheOptions {
   /** Maximum number of cached records. */
   readonly slots?: number;
-  /** Records of fewer bytes are not cached, because decoding them is cheap; undefined: all are
-   *  cached. */
+  /** Records of fewer bytes are not cached: decoding them is cheap. Undefined: all are cached. */
   readonly bytesMin?: number;
 }
 
@@ -316,8 +309,7 @@ const hashedBytesMax = 32;
 /** Up to this many bytes, a loop is faster than a native comparison. */
 const loopBytesMax = 1024;
 
-/** A hash of at most 32 bytes, spread over the whole record, because records may differ
- *  anywhere. */
+/** A hash of at most 32 bytes, spread over the record, as records may differ anywhere. */
 function hashOf(bytes: Uint8Array): number {
   const step = Math.ceil(bytes.length / hashedBytesMax);
   let hash = bytes.length;
@@ -371,8 +363,7 @@ export function recordCodec<R>(options: RecordCodecOptions<R>): RecordCodec<R> {
  *  New fields are appended to a shape; none is ever removed. */
 type Shape<T> = { readonly [K in keyof T]-?: true | Shape<NonNullable<T[K]>> };
 
-/** A field of a shape; `shape` is undefined unless its value is a record with a shape of its
- *  own. */
+/** A field of a shape; `shape` is undefined unless its value is a record with a shape. */
 interface Position {
   readonly name: string;
   readonly shape: Positions | undefined;

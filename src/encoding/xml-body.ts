@@ -5,8 +5,7 @@ import { byteOrderMark, element, startTag, xmlDeclaration } from "./xml-writer.t
  *  operations of all services that return XML use them; single elements come from
  *  `xml-writer.ts`. */
 
-/** A response body as Azure Storage writes most XML: byte order mark, declaration, no line
- *  breaks. */
+/** A response body as Azure writes most XML: byte order mark, declaration, no line breaks. */
 export function xmlBody(inner: string): { readonly type: string; readonly text: string } {
   return { type: "application/xml", text: byteOrderMark + xmlDeclaration + inner };
 }
@@ -65,8 +64,7 @@ export function* elementOf(
   yield isEmpty ? element(name, "", attributes) : `</${name}>`;
 }
 
-/** Joins texts and lists of texts to one list. The lists are rendered only while the result is
- *  read. */
+/** Joins texts and lists of texts to one list. They are rendered while the result is read. */
 export function* joined(...parts: readonly (string | Iterable<string>)[]): Generator<string> {
   for (const part of parts) {
     if (typeof part === "string") yield part;

@@ -32,8 +32,8 @@ export function decodeXmlText(text: string): string | number {
   return decoded + withLineFeeds(text.slice(from));
 }
 
-/** Normalises line ends to line feeds, as XML requires; a literal carriage return is written as an
- *  entity. */
+/** Normalises line ends to line feeds, as XML requires; a carriage return of a text is written as
+ *  an entity. */
 export function withLineFeeds(text: string): string {
   return text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
 }

@@ -5,8 +5,8 @@ import type { XmlElement, XmlLocation } from "./xml.ts";
  *  Azure reports, and because a block list of 6 MB must be read in steps that do not block the
  *  event loop. */
 
-/** Deepest nesting of elements. No request of Azure has 10 levels; a deeper document could only be
- *  an attack. */
+/** Deepest nesting of elements. No request of Azure has 10 levels; a deeper document would be an
+ *  attack. */
 const depthMax = 64;
 /** Far more elements than a block list may have blocks (50,000), so that a list that is too long
  *  gets the fault for its length and not an XML fault. */
@@ -42,17 +42,14 @@ interface Reader {
   line: number;
   lineStart: number;
   nextNewline: number;
-  /** Offset at which the document is malformed; -1 if it is well-formed; undefined while it is
-   *  read. */
+  /** Offset at which the document is malformed, or -1; undefined while it is read. */
   failedAt: number | undefined;
-  /** Local names by qualified name, so that a name with other characters than letters is validated
-   *  once. */
+  /** Local names by qualified name, so that a name with a prefix or digits is validated once. */
   readonly localNames: Map<string, string>;
 }
 
 const noAttributes: Readonly<Record<string, string>> = {};
-/** Shared by all elements without children, which are most elements of a block list. Never
- *  modified. */
+/** Shared by all elements without children, as most elements of a block list. Never modified. */
 const noChildren: XmlElement[] = [];
 const whitespaceOnly = /^[ \t\r\n]*$/;
 

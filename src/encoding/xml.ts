@@ -28,8 +28,7 @@ export interface XmlElement {
   readonly end: XmlLocation;
 }
 
-/** Longest document, in UTF-16 code units: a list of 50,000 blocks with the longest ids has about 6
- *  MB. */
+/** Longest document, in UTF-16 code units: 50,000 blocks with the longest ids have 6 MB. */
 const xmlUnitsMax = 8 * 1024 * 1024;
 
 /** The reason that Azure Storage gives for every document that its parser rejects. */
@@ -50,8 +49,7 @@ const unitsPerTag = 0.25;
 const charactersPerStep = 256 * 1024;
 const charactersPerUnit = 4096;
 
-/** Like `parseXml`, yielding to the event loop between steps, for long documents (a list of 50,000
- *  blocks). */
+/** Like `parseXml`, yielding to the event loop between steps, for long documents (block lists). */
 export async function parseXmlInSteps(
   body: Uint8Array,
   loop: LoopShare,
@@ -85,8 +83,7 @@ export function xmlChild(element: XmlElement, name: string): XmlElement | undefi
   return element.children.find((child) => child.name === name);
 }
 
-/** Text of a child; `undefined` if the element has no child of this name, "" if the child is
- *  empty. */
+/** Text of a child; `undefined` if there is no child of this name, "" if it is empty. */
 export function xmlChildText(element: XmlElement, name: string): string | undefined {
   return xmlChild(element, name)?.text;
 }

@@ -18,8 +18,7 @@ import type { Random } from "../base/world.ts";
  *  replaces files atomically. */
 
 /** Creates a folder and its parents, accessible to this user only. Unlike Node's recursive `mkdir`,
- *  it fails if a parent exists but accepts no folders (`/proc`), where `mkdir` would loop for
- *  ever. */
+ *  it fails if a parent exists but accepts no folders (`/proc`), where `mkdir` would never end. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
@@ -56,8 +55,7 @@ async function isFolder(path: string): Promise<boolean> {
    trusted: a link in it could lead to any file of this machine, a FIFO would block its reader for
    ever, and a device has no end. */
 
-/** Flags for opening a file that may be a FIFO: without waiting for a writer. Windows has no such
- *  flag. */
+/** Opens a file that may be a FIFO without waiting for a writer. Windows has no such flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Opens a regular file of a folder. Rejects links that lead out of the folder. */

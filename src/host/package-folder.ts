@@ -1,7 +1,5 @@
 import { fileURLToPath } from "node:url";
 
-/** Where the files of this program are. */
-
 /** The folder of the package, two folders above `dist/host`: it has `package.json` and the
  *  explorer's page. The single executable replaces this module (`scripts/release`). */
 export function packageFolder(): string {

@@ -1,8 +1,7 @@
 /** Errors whose cause is the user's input or the system, and not a bug: commands print them without
  *  a stack. */
 
-/** An error that the user can correct (a wrong option): one message per problem. The command line
- *  prints the messages without a stack. */
+/** An error that the user can correct (a wrong option), with one message per problem. */
 export class Refused extends Error {
   readonly problems: readonly string[];
 

@@ -2,8 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "./package-folder.ts";
 
-/** The version of this release. */
-
 /** The version of this program, from `package.json`. */
 export function readVersion(): string {
   const text = readFileSync(join(packageFolder(), "package.json"), "utf8");

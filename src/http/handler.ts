@@ -279,8 +279,7 @@ const drainBytesMax = 64 * 1024 * 1024;
 const drainPeriodMilliseconds = 2000;
 const drainPeriodsMax = 5;
 
-/** A response of known length, which the client can receive completely before the connection is
- *  closed. */
+/** A response of known length, which the client can receive before the connection is closed. */
 interface WholeReply extends WireResponse {
   readonly body: Exclude<WireBody, { kind: "stream" }> | undefined;
 }

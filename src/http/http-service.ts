@@ -25,8 +25,7 @@ import { tracedRuntime } from "../operation/traced-runtime.ts";
 /** What the HTTP side of one service consists of. The server builds an `HttpService` per service
  *  (`server/http-services.ts`); each step of the pipeline takes what it needs from it. */
 
-/** What the HTTP listeners need to serve one service: its operations and everything that handles
- *  their requests. */
+/** What listeners need to serve one service: its operations, and all that handles requests. */
 export interface HttpService {
   readonly service: Service;
   readonly router: Router;
@@ -34,8 +33,7 @@ export interface HttpService {
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
   readonly requestIds: RequestIds;
-  /** Verifies bearer tokens, unless `options.oauth` is `basic`: then only their claims are
-   *  checked. */
+  /** Verifies bearer tokens; not used with `--oauth basic`, which checks only claims. */
   readonly tokens?: TokenVerifier | undefined;
   /** Reads the sources of copies, on this server or elsewhere. */
   readonly sources: Sources;
@@ -75,8 +73,7 @@ export interface AccessLogEntry {
   readonly contentLength: string | undefined;
 }
 
-/** Writes one line of the access log; called once per response. Undefined if there is no access
- *  log. */
+/** Writes one line of the access log per response. Undefined if there is no access log. */
 export type WriteAccess = ((entry: AccessLogEntry) => void) | undefined;
 
 /** Where the pipeline reports completed requests. The event feed sets `watch` while it has
@@ -89,8 +86,8 @@ export interface Observer {
   readonly audit?: ((observed: ObservedRequest) => void) | undefined;
 }
 
-/** A completed request. Valid only during the call of `watch`, because it refers to the body of the
- *  request. */
+/** A completed request. Valid only during the call of `watch`, because it refers to the request's
+ *  body. */
 export interface ObservedRequest extends CompletedRequest {
   readonly http: HttpService;
   readonly reply: WireResponse;

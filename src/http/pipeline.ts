@@ -59,8 +59,8 @@ import { withoutSecrets } from "./diagnosis/secrets.ts";
  * the steps up to `prepareCall`, then all of them are executed together.
  */
 
-/** Serves a request of a listener. Rejects only if the client closed the connection while it sent
- *  the body. */
+/** Serves a request of a listener. Rejects only if the client disconnects while it sends the
+ *  body. */
 export async function handleRequest(
   http: HttpService,
   request: WireRequest,
@@ -237,7 +237,7 @@ async function runAgain(
   }
 }
 
-/** Adds what the headers of a response depend on: the sub-responses of a batch, the checksum of a
+/** Adds what the headers of a response depend on: sub-responses of a batch, the checksum of a
  *  range. */
 function completeReply(
   http: HttpService,
@@ -261,8 +261,8 @@ async function runBatchOf(
   return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
 
-/** Maps an exception to a fault. Rethrows `BodyAborted`, because there is no client that could
- *  receive a response. */
+/** Maps an exception to a fault. Rethrows `BodyAborted`, because no client could receive a
+ *  response. */
 function faultOf({ log }: HttpService, context: RequestContext, error: unknown): Failure {
   const { requestId, operation } = context;
   if (error instanceof BodyAborted) throw error;
@@ -330,8 +330,7 @@ async function readAll(
 
 const noObserver: Observer = { watch: undefined };
 
-/** Passes a completed request to the event feed, the audit log and the debug log, if they are in
- *  use. */
+/** Passes a completed request to the request feed, audit log and debug log, if they are in use. */
 function reportRequest(
   http: HttpService,
   completed: CompletedRequest,

@@ -101,8 +101,7 @@ function withoutBody(body: WireBody | undefined): undefined {
   return undefined;
 }
 
-/** Converts the body of a reply for sending, and sets Content-Length and Content-Type in
- *  `headers`. */
+/** Converts the body of a reply for sending. Sets Content-Length and Content-Type in `headers`. */
 function bodyWithHeaders(
   { body, reader }: Extract<Outcome, { kind: "reply" }>,
   headers: Record<string, string>,
@@ -201,8 +200,8 @@ function faultXml(fault: Fault, message: string, { requestId, wallNow }: Envelop
   return `${start}<Error>${code}<Message>${escapeText(text)}</Message>${extra}</Error>`;
 }
 
-/** Returns a reader that transforms the bytes of stored content. Inline content has no reader; its
- *  bytes are passed directly. */
+/** Returns a reader that transforms the bytes of stored content, as to a structured body. Inline
+ *  content has no reader; its bytes are passed directly. */
 function transformed(
   content: ContentRef,
   reader: ContentReader | undefined,
@@ -225,8 +224,7 @@ async function* inlineBytes(
   if (content.kind === "inline" && length > 0) yield content.bytes.subarray(from, from + length);
 }
 
-/** Renders the outcome, and adds the headers that depend on the request and not on the
- *  operation. */
+/** Renders the outcome, and adds headers that depend on the request, not the operation. */
 export function renderResponse(http: HttpService, completed: CompletedRequest): WireResponse {
   const { context, result } = completed;
   const envelope = envelopeOf(http, context);

@@ -103,7 +103,8 @@ interface EffectsOwner {
 
 const noOwner: EffectsOwner = {};
 
-/** Applies the effects in order, synchronously unless the store returns a promise. */
+/** Applies effects (changes that a decision requests) in order, synchronously unless the store
+ *  returns a promise. */
 export function applyEffects(
   content: ContentStore,
   tx: Transaction,

@@ -14,7 +14,7 @@ const pageEntriesMax = 5000;
  *  would not fit into a key. */
 const fitsName = (value: string): boolean => value.length <= blobNameUnitsMax;
 
-/** A name or the start of a name. */
+/** Parses a name or the start of one. */
 export const nameText: TextParser<string> = (value) => (fitsName(value) ? value : undefined);
 
 export const prefix = query("prefix", nameText);

@@ -105,7 +105,7 @@ async function workOn(
   if (reclamation.done) tx.delete(key);
 }
 
-/** Writes what one step of a job requests. */
+/** Writes what one step of a job requests: removals, counters, further jobs, entries of logs. */
 async function apply(
   content: ContentStore,
   tx: Transaction,

@@ -1,7 +1,5 @@
 import { RecentMap } from "../process/memo.ts";
 
-/** The cache of rendered listing entries, which all requests of a service share. */
-
 /** Cache of the XML or JSON of listed records, by record key; `Records` reads and fills it,
  *  `server/http-services.ts` makes it. A revision belongs to one write of a key and is never used
  *  again, so entries need no invalidation. A repeated listing of 5,000 blobs or a query of 1,000

@@ -49,12 +49,12 @@ const claimTicks = 15n * ticksPerSecond;
  *  back are found when those before them have ended. */
 const scanMax = 100;
 
-/** Stores a transfer job. */
+/** Returns the effect that stores a transfer job, for the decision that accepts the copy. */
 export function startTransfer(job: TransferJob): Effect {
   return put(transferJobs, { id: job.id }, { ...job, attempts: 0 });
 }
 
-/** Removes a transfer job, for example of an aborted copy. */
+/** Returns the effect that removes a transfer job, as when its copy is aborted. */
 export function dropTransfer(id: string): Effect {
   return remove(transferJobs, { id });
 }

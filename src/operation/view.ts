@@ -5,8 +5,6 @@ import type { Table } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Bounds, LimitedBounds } from "../store/store.ts";
 
-/** The interface through which operations, background jobs and the admin API read records. */
-
 /** How operations read: decoded records of one state. `Records` implements it on a view of the
  *  store; tests of decisions use it with their own records. */
 export interface RecordView {

@@ -7,8 +7,7 @@
  *  the CPU time of a read and 20 % of a query. Code that keeps such bytes for long must copy them
  *  again, because a few bytes keep a whole slab in memory. */
 const slabBytes = 64 * 1024;
-/** Longest array in a slab. Longer arrays get separate buffers, because few of them would fit into
- *  a slab. */
+/** Longest array in a slab. Longer ones get separate buffers, as few would fit into a slab. */
 const pieceBytesMax = 8 * 1024;
 /** Up to this length a loop is faster than a native copy. Saves 3 % of the CPU time of a table
  *  transaction of 100 writes. */
@@ -126,8 +125,8 @@ export const bufferMemory = new WebAssembly.Memory({
 });
 /** Where the program of the CRC-64 stores its results: after its eight tables of 256 words. */
 export const crcResultsAt = 8 * 256 * 8;
-/** The results of the CRC program. `continueCrc` uses only the first one, which is also its start
- *  value. */
+/** The results of the CRC program. The first one is also the start value of `continueCrc`, which
+ *  uses no other. */
 export const crcResults = new BigUint64Array(bufferMemory.buffer, crcResultsAt, 2);
 /** The first CRC result in the shared memory, little-endian. */
 export const firstCrcBytes = new Uint8Array(bufferMemory.buffer, crcResultsAt, 8);
@@ -174,7 +173,7 @@ export function releaseBuffer(buffer: Buffer): void {
   if (isAligned(buffer)) free.push(buffer);
 }
 
-/** Adds an aligned buffer by growing the shared memory, which keeps its place, so that nothing is
+/** Adds an aligned buffer by growing the shared memory, which keeps its place, so nothing is
  *  copied. */
 function allocate(): Buffer {
   const page = bufferMemory.grow(pagesPerBuffer);

@@ -4,8 +4,7 @@ import type { Ticks } from "../base/ticks.ts";
 /** The caller of a request as authentication has found it, with what its credentials say; the input
  *  of all checks of permissions. */
 
-/** The authenticated caller of a request; `authorise` decides what it may do. `key`: the request is
- *  signed with an account key, the first or the second. */
+/** The kinds of callers. `key`: the request is signed with the first or second account key. */
 export type Principal =
   | { readonly kind: "key"; readonly number: 1 | 2 }
   | AccountSasPrincipal

@@ -2,7 +2,7 @@ import { invalidHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 import { boolean, header, type Param } from "./params.ts";
 
-/** Byte ranges in headers, of reads and of writes. */
+/** Parses the byte ranges in headers of reads and writes of blobs and files. */
 
 /** A byte range as requested; without `last` it extends to the end. */
 export interface ByteRange {

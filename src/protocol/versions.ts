@@ -65,7 +65,7 @@ export type Version = (typeof knownVersions)[number];
 export const crc64Since: Version = "2019-02-02";
 
 export const oldestVersion: Version = knownVersions[0];
-/** The last of `knownVersions`. */
+/** The last of `knownVersions`, which a request without a version gets if it has credentials. */
 export const latestVersion: Version = "2026-12-06";
 
 const known: ReadonlySet<string> = new Set(knownVersions);

@@ -8,8 +8,7 @@ import {
   type AcquiredServer,
 } from "./worker-servers.ts";
 
-/** Registers a server with the hooks of a test runner, for tests of programs that use Azure
- *  Storage. */
+/** Registers a server with the hooks of a test runner, for tests of programs that use storage. */
 
 /** The hooks of a test runner: Vitest, Jest or that of Node.js. The package entries
  *  `etagere/vitest`, `etagere/jest` and `etagere/node-test` register a server with them. */

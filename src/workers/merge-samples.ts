@@ -5,8 +5,6 @@ import type {
   RequestCount,
 } from "../admin/views/figures.ts";
 
-/** Adds up the figures of worker processes, for the main worker, which shows them. */
-
 /** Returns the sum of the figures (counters, CPU time, memory) of several processes: `/metrics` and
  *  the health page show a server with several workers as one. */
 export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
@@ -42,8 +40,7 @@ function mergeLosses(samples: readonly FigureSample[]): AuditLosses | undefined 
   return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-/** The counters of a process that has ended, so that sums never decrease. It uses no memory any
- *  more. */
+/** The counters of a process that has ended, without its memory: sums must not decrease. */
 export function endedSample(sample: FigureSample): FigureSample {
   return { ...sample, residentBytes: 0, heapUsedBytes: 0 };
 }

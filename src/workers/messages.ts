@@ -5,7 +5,7 @@ import type { BoundAddress } from "../server/listener.ts";
 import type { Options } from "../server/options.ts";
 import type { EndpointName } from "../server/service-listener.ts";
 
-/** The messages between the supervisor and its worker processes, over the channel of Node's
+/** The messages between the supervisor and its worker processes, on the channel of Node's
  *  `fork`. */
 
 /** The last argument of a worker's program, so that `ps` shows which processes are workers. */
@@ -60,8 +60,7 @@ export type ToWorker =
   | { readonly kind: "other-waits"; readonly id: number; readonly waits: readonly Wait[] }
   | ObserveMessage
   | EventsMessage
-  /** Close this part (0 to 1) of the active connections, so that their clients connect to other
-   *  workers. */
+  /** Close this part (0 to 1) of the active connections: clients connect to other workers. */
   | { readonly kind: "close-connections"; readonly part: number }
   | { readonly kind: "stop"; readonly isDrained: boolean };
 

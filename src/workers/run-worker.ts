@@ -59,8 +59,7 @@ const answerMillisecondsMax = 5000;
 /** Most waiting calls that the main worker gets of each other worker: a bound for the message. */
 const waitsMax = 500;
 
-/** Runs a worker process: serves as the messages of the supervisor require, until it sends
- *  `stop`. */
+/** Runs a worker process: serves as the supervisor's messages require, until `stop`. */
 export function runWorker(): void {
   // A terminal or service manager sends a signal to all processes of the group; workers ignore it,
   // because the supervisor decides what follows.

@@ -116,7 +116,8 @@ class Supervisor {
   readonly #feed = new FeedRelay();
   readonly #loadBalance: LoadBalance<WorkerProcess>;
   readonly #figures = new FigureCollector();
-  /** The worker of each slot; those that are replaced in a rolling restart are only in `#all`. */
+  /** The workers by slot (0: the main worker). Those that are replaced in a rolling restart are
+   *  only in `#all`. */
   readonly #slots: WorkerProcess[] = [];
   readonly #all = new Set<WorkerProcess>();
   /** Lines of the main worker, printed when all workers listen. */
@@ -361,8 +362,7 @@ class Supervisor {
   }
 }
 
-/** Starts a server with several worker processes. Rejects with `StartRefused` if a worker does not
- *  start. */
+/** Starts a server with several workers. Rejects with `StartRefused` if one does not start. */
 export async function startWorkers(
   options: Options,
   environment: Omit<SupervisorOptions, "options">,

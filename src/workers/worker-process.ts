@@ -51,8 +51,7 @@ type Answer = (done: DoneMessage | undefined) => void;
 /** A worker process as the supervisor sees it, from the start of the process to its end. */
 export class WorkerProcess {
   slot: number;
-  /** Resolves when the worker serves all its listeners; rejects with `StartRefused` if it does not
-   *  start. */
+  /** Resolves when the worker serves all its listeners; rejects with `StartRefused`. */
   readonly listening: Promise<WorkerListening>;
   readonly ended: Promise<WorkerExit>;
   /** Whether the worker has ended or was asked to end. */

@@ -70,8 +70,7 @@ function countPresent(cells: readonly unknown[]): number {
   return present;
 }
 
-/** The validity bitmap, which has a bit for each cell that is not null; empty for a column without
- *  nulls. */
+/** The validity bitmap: a bit for each cell that is not null; empty for a column without nulls. */
 function validityOf(cells: readonly unknown[]): Uint8Array {
   if (countPresent(cells) === cells.length) return new Uint8Array(0);
   return bitsOf(cells, (cell) => cell !== undefined);
@@ -122,8 +121,7 @@ function encodeTexts(cells: Cells<"text">): readonly Uint8Array[] {
   return [offsets.bytes, data];
 }
 
-/** A map column is a list of pairs; the pairs of all cells share one column of keys and one of
- *  values. */
+/** Encodes a column of maps, which are lists of pairs: those of all cells share two columns. */
 function encodeMaps(cells: Cells<"map">): ColumnBytes {
   const offsets = new Offsets(cells.length);
   const keys: string[] = [];

@@ -145,8 +145,8 @@ function hasSas({ query }: AuthRequest): boolean {
   return query.has("sig") || (query.has("sv") && (query.has("sp") || query.has("si")));
 }
 
-/** Whether a SAS is bound to a user: it is valid only together with a bearer token of the user that
- *  it names. */
+/** Whether a SAS is bound to a user: it is valid only with a bearer token of the user that it
+ *  names. */
 function isUserBound(request: AuthRequest): boolean {
   return request.query.has("skoid") && queryText(request, "sduoid") !== "";
 }

@@ -75,8 +75,7 @@ function checkCaller(http: HttpService, selected: SelectedRequest): Result<void>
 const intentHeader = "x-ms-file-request-intent";
 
 /** Rejects a bearer token without the header `x-ms-file-request-intent`. Only operations on files,
- *  directories and their permissions need it; the official libraries send it for no other
- *  operation. */
+ *  directories and their permissions need it; official libraries send it for no other. */
 export function checkIntent(principal: Principal, { headers }: WireRequest): Result<void> {
   const isMissing = principal.kind === "bearer" && headers[intentHeader] !== "backup";
   return isMissing ? missingHeader(intentHeader) : granted;
@@ -333,15 +332,14 @@ function tagNeedsOf({ sets, isConditional }: TagUse): readonly ActionNeed[] {
   return [...(sets ? [tagNeed(true)] : []), ...(isConditional ? [tagNeed(false)] : [])];
 }
 
-/** The role assignments of an account in the current configuration; undefined if roles are not
- *  used. */
+/** The present role assignments of an account; undefined if roles are not used. */
 export function currentRoles({ accounts }: HttpService, account: string): AccessRules | undefined {
   const settings: AccountSettings | undefined = accounts.get(account);
   return settings?.roles;
 }
 
-/** Returns a function that checks whether roles permit what an operation needs of another resource
- *  than its target. */
+/** Returns a function that checks whether roles permit what an operation needs of a resource beside
+ *  its target, as of a copy source. */
 export function namedRoleCheck(
   { service, accounts }: Pick<HttpService, "service" | "accounts">,
   account: string,
@@ -388,8 +386,7 @@ interface TagUse {
 
 type TagDeclaration = Pick<Operation, "params" | "conditions">;
 
-/** How a request uses tags. A header counts only if the operation declares it; otherwise it is
- *  ignored. */
+/** How a request uses tags. Ignores headers that the operation does not declare. */
 function tagUseOf(operation: TagDeclaration, { headers }: Pick<WireRequest, "headers">) {
   return {
     sets: headers["x-ms-tags"] !== undefined && setsTags(operation),

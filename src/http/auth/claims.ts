@@ -1,5 +1,4 @@
-/** Reads the claims of JSON Web Tokens. It verifies no signature: `tokens/token-verifier.ts` does
- *  that. */
+/** Reads the claims of JSON Web Tokens. `tokens/token-verifier.ts` verifies their signatures. */
 
 /** The claims of a JSON Web Token: what its issuer states about the caller. A field is undefined if
  *  the token lacks the claim. */

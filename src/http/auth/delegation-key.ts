@@ -4,8 +4,7 @@ import { sign } from "./shared-key.ts";
 import type { DelegationRequest } from "../../protocol/principal.ts";
 
 /** Keys with which a user with a bearer token signs SAS tokens (user delegation SAS).
- *  `account/user-delegation-key.ts` issues them; `sas.ts` derives them again to verify such a
- *  token. */
+ *  `account/user-delegation-key.ts` issues them; `sas.ts` derives them again to verify one. */
 
 /** The fields of a user delegation key. Its value is derived from them and from the account key. */
 interface DelegationKeyFields extends DelegationRequest {

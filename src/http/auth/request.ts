@@ -22,8 +22,7 @@ export interface AuthRequest extends SignableRequest {
   readonly token?: TokenVerdict | undefined;
 }
 
-/** The resource that the path below the account names; both fields are undefined for the service
- *  itself. */
+/** The resource that the path below the account names; neither field is set for the service. */
 export interface AddressedResource {
   /** The container (also `$root`), share, queue or table. */
   readonly name?: string | undefined;

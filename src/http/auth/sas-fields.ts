@@ -22,7 +22,6 @@ const fieldNames = new Set(
 );
 
 const versionForm = /^\d{4}-\d\d-\d\d$/;
-/** Any control character except tab. */
 const controlExceptTab = /[^\P{Cc}\t]/u;
 
 /** Rejects ambiguous fields: a field that occurs twice, or one with a line break, with which one
@@ -218,8 +217,7 @@ function wrongLevel(): Failure {
   );
 }
 
-/** The IPv4 addresses that a SAS may be used from (`sip`), as numbers; first and last are
- *  inside. */
+/** The IPv4 addresses that a SAS may be used from (`sip`), as numbers; both ends are inside. */
 export interface AddressRange {
   readonly first: number;
   readonly last: number;

@@ -10,7 +10,7 @@ import { isSignedBy, sign, verifySigned, type KeyRing } from "./shared-key.ts";
 import type { AuthRequest } from "./request.ts";
 
 /** Sessions for reading one container (Create Session): a token and a key that a client uses
- *  instead of its bearer token. `http/request/prepare.ts` creates them; the authenticator verifies
+ *  instead of its bearer token. `http/request/prepare.ts` creates them; `authenticator.ts` verifies
  *  them. */
 
 /** The caller and the container that a session is for. */

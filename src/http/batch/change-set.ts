@@ -42,8 +42,7 @@ import type { Ticks } from "../../base/ticks.ts";
  *  transaction of 100 parts is a frequent request, so equal parts are parsed once and equal lines
  *  of responses written once. */
 
-/** The responses of the parts of a transaction, and the reports about the parts to the event
- *  feed. */
+/** The responses of the parts of a transaction, and what the request feed gets of the parts. */
 interface ChangeSetResult {
   readonly write: WriteParts;
   readonly parts?: TransactionParts | undefined;
@@ -117,8 +116,7 @@ export async function runChangeSet(
 }
 
 /** The rejection of a part that failed before any part was executed. It has the form that
- *  `executeAll` returns for a part that fails in the transaction, so that both are reported
- *  alike. */
+ *  `executeAll` returns for a part that fails in the transaction, for one way of reporting. */
 function rejectionOf({ index, fault }: IndexedFault): TransactionRejected {
   return new TransactionRejected(index, { kind: "fault", fault });
 }

@@ -10,8 +10,7 @@ interface HeaderLines {
   readonly rawHeaders: readonly string[];
 }
 
-/** One part of a multipart body: its headers, and the range of the bytes with its content, which is
- *  not copied. */
+/** One part of a multipart body: its headers, and the range of its content, which is not copied. */
 export class Part implements HeaderLines {
   readonly headers: HeaderLines["headers"];
   readonly rawHeaders: HeaderLines["rawHeaders"];
@@ -92,8 +91,7 @@ export function parseMultipart(
 
 /** A delimiter line, which separates two parts. */
 interface Delimiter {
-  /** Where the preceding part ends: the line break before the delimiter belongs to the
-   *  delimiter. */
+  /** Where the preceding part ends: the line break before the delimiter is a part of it. */
   readonly before: number;
   readonly after: number;
   readonly closes: boolean;

@@ -18,8 +18,7 @@ import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 
 /** Limit of the service for the requests of one batch. */
 const batchPartsMax = 256;
-/** Requests of one batch that run at the same time, so that one client does not use all of the
- *  server. */
+/** Requests of one batch that run at the same time, so that other clients are served, too. */
 const partsAtOnceMax = 16;
 
 /** Units of event-loop time (`base/loop-share.ts`) for executing a part, and bytes per unit of
@@ -147,8 +146,7 @@ const trailingNames = [
   "Server",
 ] as const;
 
-/** Renders one sub-response of a Blob Batch, without boundaries. It has no date, and no length if
- *  it has no body. */
+/** Renders one sub-response of a Blob Batch. It has no date, and no length without a body. */
 export function renderSubResponse(reply: WireResponse, contentId: string | undefined): Uint8Array {
   if (reply.body?.kind === "stream") throw new Error("a sub-response must not be a stream");
   const content = reply.body === undefined ? "" : bufferBody(reply.body);

@@ -51,8 +51,7 @@ export const progressBytesMin = 16 * 1024;
 const surplusPart = 0.25;
 const surplusMin = 64;
 
-/** Counts the connections of a process, of all listeners, and ends request bodies that arrive too
- *  slowly. */
+/** Counts the connections of all listeners, and ends request bodies that arrive too slowly. */
 export class Connections {
   readonly #clock: Clock;
   readonly #connectionsMax: number;
@@ -144,7 +143,7 @@ interface PipeliningSocket extends Socket {
   readonly parser?: { resume(): void } | null;
 }
 
-/** Called for each request before it is served. Pauses the connection if it has too many pipelined
+/** Called for each request before it is served. Pauses a connection with too many pipelined
  *  requests. */
 export function boundPipelining(
   request: IncomingMessage,

@@ -15,8 +15,7 @@ const documentBytesMax = 8 * 1024 * 1024;
  *  garbage collector free their objects. */
 const transactionBytesMax = 640 * 1024;
 
-/** The limiters that all services of a server share, because they share the memory of the
- *  process. */
+/** The limiters that all services of a server share, as they share its memory. */
 export interface ProcessingLimits {
   readonly documents: ByteLimiter;
   readonly transactions: ByteLimiter;
@@ -31,8 +30,8 @@ export function newProcessingLimits(clock: Clock): ProcessingLimits {
   };
 }
 
-/** Most requests, and bytes of their bodies, that wait in one queue. Each keeps its connection and
- *  its body in memory. */
+/** Most requests, and bytes of their bodies, that wait in one queue. Each keeps a connection and
+ *  its body. */
 export const waitingMax = 4096;
 export const waitingBytesMax = 64 * 1024 * 1024;
 
@@ -122,8 +121,7 @@ export const responsesWaitingMax = 4096;
 const iterationsPerRound = 3;
 
 /** Admits operations with large responses a few at a time, in FIFO order. Otherwise the bodies of
- *  100 listings that arrive in one iteration would all be in memory before the first byte is
- *  sent. */
+ *  100 listings that arrive in one iteration would all be in memory before one is sent. */
 export class LargeResponseLimiter {
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];

@@ -45,8 +45,7 @@ import type { Principal } from "../../protocol/principal.ts";
  *  Checks lengths and checksums, and encrypts with the key of the request. `prepare.ts` calls it
  *  after the parameters are parsed. */
 
-/** What the pipeline has of a request body once it is received: the parsed document, or the stored
- *  content. */
+/** A request body once it is received: the parsed document, or the stored content. */
 export interface Body {
   /** Result of the operation's body parser; undefined if it has none. */
   readonly parsed: unknown;
@@ -166,8 +165,7 @@ function isOptional(spec: BodySpec<unknown>): boolean {
   return spec.kind === "content" && spec.optional === true;
 }
 
-/** Whether a request omits an optional body. With a checksum it has an empty one, which is
- *  compared. */
+/** Whether a request omits an optional body. With a checksum it has an empty one. */
 function lacksBody({ headers }: WireRequest, spec: BodySpec<unknown>): boolean {
   if (!isOptional(spec)) return false;
   const { "content-length": length = "0", "transfer-encoding": coding } = headers;
@@ -346,8 +344,7 @@ export function needsMd5({ md5 }: Checksums, version: string): boolean {
   return md5 !== undefined || version < crc64Since;
 }
 
-/** Computes the checksums of a body: those that the response contains or that the client has
- *  sent. */
+/** Computes the checksums of a body that the response contains or the client has sent. */
 function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): ReceivedBody {
   const crc64 = crc64BytesOf(bytes);
   const base = { length: bytes.length, pieces: [], crc64 };

@@ -301,8 +301,7 @@ export function renewCall(http: HttpService, selected: SelectedRequest, call: Ca
   };
 }
 
-/** The range of entities that a table SAS is limited to; undefined if there is no limit or no
- *  SAS. */
+/** The range of entities that a table SAS is limited to; undefined without a limit. */
 function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }

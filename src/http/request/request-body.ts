@@ -99,7 +99,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
       this.begin(fail);
       this.isWaiting = true;
       request.on("data", (chunk: Uint8Array) => {
-        // Always so before the end: the parser of HTTP ends the body at its declared length.
+        // The chunk always fits: the HTTP parser ends the body at its declared length.
         if (!hasEnded && filled + chunk.length <= length) bytes.set(chunk, filled);
         filled += chunk.length;
         this.bytes = filled;

@@ -8,8 +8,6 @@ import type { TokenVerdict } from "../auth/tokens/token-verifier.ts";
 import type { Location } from "./target.ts";
 import type { WireRequest } from "../wire.ts";
 
-/** A request with the id under which its response and the log refer to it. */
-
 /** Contexts of the request pipeline (`http/pipeline.ts`). Each step takes one and returns the next,
  *  which has the same fields and more. None is changed after it was created, so that a response can
  *  be rendered from the last context that a rejected request reached. */
@@ -67,8 +65,7 @@ export interface CompletedRequest {
    *  parameters were parsed. */
   readonly call?: Call | undefined;
   readonly result: Result<Outcome>;
-  /** The parts of a transaction, only while the event feed has a subscriber or requests are
-   *  traced. */
+  /** The parts of a transaction, if the request feed has a subscriber or requests are traced. */
   readonly parts?: TransactionParts | undefined;
 }
 

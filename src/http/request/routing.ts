@@ -108,8 +108,7 @@ function selects(route: CompiledRoute, { query, headers, version }: RoutedReques
   return version >= route.since && names(headers["accept"] ?? "", route.accepts);
 }
 
-/** Whether an `Accept` header contains a media type. Wildcards and types with `q=0` do not
- *  count. */
+/** Whether an `Accept` header contains a media type, without wildcards and types with `q=0`. */
 function names(accept: string, type: string): boolean {
   return accept.split(",").some((part) => {
     const [named = "", ...parameters] = part.toLowerCase().split(";");

@@ -38,8 +38,8 @@ import type { HttpService } from "../http-service.ts";
 import type { PreparedCall } from "../request/prepare.ts";
 
 /** Fetches the bytes of a copy source for the operations that store them at once: Put Block From
- *  URL, Put Blob From URL and the like. `http/request/prepare.ts` calls it in place of receiving a
- *  body. */
+ *  URL, Put Blob From URL and the like. `http/request/prepare.ts` calls it in place of
+ *  `receiveBody`. */
 
 /** The bytes of a source, stored as content, and the properties of the source. */
 interface FetchedSource {
@@ -54,8 +54,7 @@ interface SourceParts {
 
 const rangeHeader = "x-ms-source-range";
 
-/** Requests the source of a copy, checks its response, and stores its bytes as if the client had
- *  sent them. */
+/** Requests the source of a copy, checks the response, and stores its bytes as a sent body. */
 export async function fetchSource(
   { read, content }: SourceParts,
   request: WireRequest,
@@ -207,8 +206,8 @@ async function receive(
 
 const tagsBytesMax = 64 * 1024;
 
-/** Reads the tags of the source with a second request, if the copy asks for them; otherwise
- *  undefined. */
+/** Reads the tags of the source by a second request; undefined if the copy does not ask for
+ *  them. */
 async function readSourceTags(
   read: SourceReader,
   { headers }: WireRequest,
@@ -252,8 +251,8 @@ function hasChecksum({ headers }: WireRequest): boolean {
   return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
 }
 
-/** Whether the target was rejected by an `If-None-Match: *` that the operation checks only after
- *  its source. */
+/** Whether the target was rejected by an `If-None-Match: *` that is checked only after the
+ *  source. */
 function isCheckedLast({ operation, conditions }: Call, outcome: Outcome): boolean {
   const isAny = conditions.ifNoneMatch === "*" && operation.ifNoneMatchAny === "last";
   if (!isAny || outcome.kind !== "fault") return false;

@@ -26,8 +26,7 @@ import {
  *  in the same service becomes a record that the transaction reads; for any other, a HEAD request
  *  finds its properties. Called by `http/request/prepare.ts`. */
 
-/** The request that names the source, as far as finding and authorising the source depends on
- *  it. */
+/** What finding and authorising a source depends on: parts of the request that names it. */
 interface SourceContext {
   readonly account: string;
   readonly principal: Principal;
@@ -41,8 +40,7 @@ interface SourceContext {
   readonly accountPlace: AccountPlace;
 }
 
-/** Finds the source that a copy or rename names: a record of this service, or a source that must be
- *  fetched. */
+/** Finds the source of a copy or rename: a record of this service, or a source to be fetched. */
 export async function resolveSource(
   http: HttpService,
   request: WireRequest,

@@ -1,6 +1,5 @@
-/** The input of `shared-key.ts` and `sas-text.ts`, which build strings to sign. */
-
-/** The parts of a request that a signature may cover. */
+/** The parts of a request that a signature may cover: the input of the strings to sign
+ *  (`shared-key.ts`, `sas-text.ts`). */
 export interface SignableRequest {
   readonly method: string;
   /** The addressed account, without `-secondary`. */

@@ -13,8 +13,7 @@ interface TokenUse {
   readonly now: number;
 }
 
-/** Tolerance for times in tokens, because the clocks of an issuer and of this machine may
- *  differ. */
+/** Tolerance for times in tokens: the clocks of issuer and server may differ. */
 const clockSkewSeconds = 60;
 
 export const expired = "Lifetime validation failed. The token is expired.";
@@ -23,8 +22,8 @@ export const wrongIssuer = "Issuer validation failed. Issuer did not match.";
 export const wrongAudience = "Audience validation failed. Audience did not match.";
 const unknownPrincipal = "The principal of the token does not exist any more.";
 
-/** Checks what depends on the use of a token; its signature is verified already. Returns the caller
- *  or the objection to the token. */
+/** Checks a token with a verified signature for this use: its time, account and audience. Returns
+ *  the caller, or the reason why the token is rejected. */
 export function acceptToken(token: VerifiedToken, use: TokenUse): BearerPrincipal | string {
   const { issuer, notBefore, expires, objectId, tenantId } = token;
   if (expires <= use.now - clockSkewSeconds) return expired;

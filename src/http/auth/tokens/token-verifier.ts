@@ -17,11 +17,11 @@ import { isProtected } from "../../../account/parse-identity.ts";
  *  providers of the configuration, and the local token service. Keys are fetched in the background,
  *  verified tokens are cached, so that a request seldom waits. */
 
-/** Time between two regular fetches of the keys. A key that the issuer has removed is accepted
- *  until the next one. */
+/** Time between two regular fetches of the keys. Until the next one, a key that the issuer has
+ *  removed is accepted. */
 const renewMilliseconds = 10 * 60 * 1000;
-/** Least time between two fetches: anyone can send a token with an unknown key id, which causes
- *  one. */
+/** Least time between two fetches: a token with an unknown key id causes one, and anyone can send
+ *  such tokens. */
 const unknownKeyPause: Ticks = 30n * ticksPerSecond;
 /** How long fetched keys are used if the issuer no longer answers. */
 const lifeTicks: Ticks = 24n * 3600n * ticksPerSecond;
@@ -30,8 +30,7 @@ const lifeTicks: Ticks = 24n * 3600n * ticksPerSecond;
 const fetchMillisecondsMax = 5000;
 const documentBytesMax = 256 * 1024;
 
-/** Fetches a JSON document; rejects if the address does not answer with one, or when `signal` is
- *  aborted. */
+/** Fetches a JSON document; rejects if there is none, or when `signal` is aborted. */
 type FetchDocument = (address: string, signal: AbortSignal) => Promise<unknown>;
 
 interface RemoteKeysOptions {
@@ -81,8 +80,8 @@ export class RemoteKeys implements KeySource {
     return this.#running;
   }
 
-  /** Aborts a fetch in progress: an issuer that does not answer must not delay the end of the
-   *  process. */
+  /** Aborts a fetch in progress: an issuer that does not answer must not delay the server's
+   *  stop. */
   close(): void {
     this.#closing.abort();
     this.#cancelRenewal();
@@ -166,8 +165,7 @@ interface TrustedIssuer extends Pick<IssuerSettings, "audiences" | "accounts" | 
   readonly groupsOf?: ((objectId: string) => readonly string[] | undefined) | undefined;
 }
 
-/** The token service of this server (`admin/identity`), which issues tokens to configured
- *  principals. */
+/** The token service of this server (`admin/identity`), for configured principals. */
 export interface LocalIssuer {
   readonly keys: KeySource;
   /** Whether this is the `iss` of one of its tokens. The address of the server may change. */
@@ -182,7 +180,7 @@ interface TrustedIssuersOptions {
   readonly fetchDocument?: FetchDocument | undefined;
 }
 
-/** The issuers of the current configuration. An issuer that a reload does not change keeps its
+/** The issuers of the current configuration. Issuers that a reload does not change keep their
  *  keys. */
 export class TrustedIssuers {
   readonly #options: TrustedIssuersOptions;
@@ -210,7 +208,7 @@ export class TrustedIssuers {
     this.#update();
   }
 
-  /** Whether issuers or principals are configured. Tokens are then verified also without
+  /** Whether issuers or principals are configured. Then tokens are verified even without
    *  `--oauth`. */
   get isConfigured(): boolean {
     this.#readIdentity();
@@ -302,11 +300,9 @@ const verdictBytes = 1024;
 const signatureEndUnits = 42;
 /** Longest accepted token, in UTF-16 code units. Tokens of Entra ID are shorter. */
 const tokenUnitsMax = 16 * 1024;
-/** Longest claim that is read, in UTF-16 code units. Longer ones are ignored; ids and names are
- *  shorter. */
+/** Longest claim, in UTF-16 code units; ids and names are shorter. Longer ones are ignored. */
 const textUnitsMax = 256;
-/** Most groups and audiences of a token. Further ones are ignored; Entra ID lists at most 200
- *  groups. */
+/** Most groups, and audiences, of a token; Entra ID lists at most 200. Others are ignored. */
 const groupsMax = 256;
 
 interface CachedToken {

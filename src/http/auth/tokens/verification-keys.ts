@@ -1,7 +1,7 @@
 import type { CryptoKey } from "jose";
 
-/** The public keys with which tokens of an issuer are verified, from the JWK set (RFC 7517) that it
- *  publishes. */
+/** The public keys with which tokens of an issuer are verified, from its published JWK set (RFC
+ *  7517). */
 
 /** A public key of an issuer. Cached verdicts refer to the key, so that they become invalid when
  *  the issuer removes it. */
@@ -11,15 +11,14 @@ export interface VerificationKey {
   /** The only algorithm that the key is used with: a token cannot choose another. */
   readonly algorithm: "RS256" | "ES256";
   readonly key: CryptoKey | Uint8Array;
-  /** Equal for equal keys with the same id. */
+  /** Equal for equal keys with the same id, by which a key that is fetched again is recognised. */
   readonly fingerprint: string;
 }
 
 /** Where the verifier finds the current keys of an issuer: fetched from it (`RemoteKeys`), or those
  *  of the local token service. */
 export interface KeySource {
-  /** The key with this id. Without an id: the only key of the issuer; undefined if it has
-   *  several. */
+  /** The key with this id. Without an id: the issuer's only key; undefined if it has several. */
   find(id: string | undefined): VerificationKey | undefined;
   /** Whether the issuer still has the key. */
   has(key: VerificationKey): boolean;

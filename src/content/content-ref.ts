@@ -14,8 +14,8 @@ export type ContentRef =
   | { readonly kind: "tree"; readonly length: number; readonly root: bigint };
 
 /** A whole body of up to this many bytes is stored in its record: one flush, that of the store,
- *  then makes it durable instead of two. Longer content becomes inline again if it is cut to this
- *  length. */
+ *  then makes it durable instead of two. Content that is cut to this length becomes inline
+ *  again. */
 export const inlineWholeBytesMax = 4096;
 /** Limit of a part (block, append, page or range) that is stored in the record. It is smaller than
  *  that of whole contents, because content may have many parts. */
@@ -68,8 +68,7 @@ export interface ReceivedBody {
   readonly pieces: readonly SliceSourceOfLength[];
 }
 
-/** Stored bytes without their offset in the content, which is the sum of the lengths before
- *  them. */
+/** Stored bytes without their offset in the content, the sum of the lengths before them. */
 export interface SliceSourceOfLength {
   readonly length: number;
   readonly source: SliceSource;
@@ -141,8 +140,7 @@ export function resize(base: ContentRef, length: number): ContentPlan {
   return edit(base, { edit: "resize", length });
 }
 
-/** The plan for content of a given length without data, which reads as zeros: a new page blob or
- *  file. */
+/** The plan for content of a given length that reads as zeros: a new page blob or file. */
 export function empty(length: number): ContentPlan {
   return edit(noSlices, { edit: "resize", length });
 }
@@ -162,8 +160,7 @@ export function asPart(received: ReceivedBody, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }
 
-/** The length of the content that a plan makes, known before the plan is applied: for quotas and
- *  events. */
+/** The length of the content that a plan makes, known before it is applied: for quotas, events. */
 export function plannedLength(plan: ContentPlan): number {
   switch (plan.plan) {
     case "share":

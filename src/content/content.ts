@@ -29,11 +29,9 @@ export interface ReceiveOptions {
 export interface BodyEncryption {
   /** The key that encrypts the body; never stored in plain. */
   readonly key: Uint8Array;
-  /** Must differ for each body with the same key: equal ones would reveal the difference of two
-   *  bodies. */
+  /** Must differ for each body with this key: equal ones would reveal how two bodies differ. */
   readonly nonce: bigint;
-  /** Names the encryption scope whose key this is, so that readers find it; undefined with a
-   *  client's key. */
+  /** Names the encryption scope that has this key, for readers; undefined: a client's key. */
   readonly scope?: string | undefined;
 }
 

@@ -42,8 +42,7 @@ export interface ContentOptions {
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
   readonly viewAgeMax?: Ticks;
-  /** How long a sparse extent must stay unchanged before it is compacted; default 4 s. Tests set
-   *  it. */
+  /** How long a sparse extent must stay unchanged before it is compacted; default 4 s. */
   readonly observedTicks?: Ticks;
   /** Whether this process is the leader, which reclaims space; `undefined` means that it always
    *  does. */

@@ -11,8 +11,7 @@ import { cipherFrom, type Span } from "./tree/slices.ts";
  *  chunks of up to 1 MiB, each filled by several reads of extents at once, and decrypted if a
  *  client's key or an encryption scope has encrypted it. */
 
-/** How many slices of one chunk are read at the same time, if they are so small that many fit into
- *  it. */
+/** Limit of the slices of one chunk that are read at the same time: small ones may be many. */
 const concurrentReadsMax = 32;
 
 interface ReaderParts {
@@ -20,8 +19,7 @@ interface ReaderParts {
   readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
-  /** Whether the bytes are in S3, which may be unreachable: the reader then has a method
-   *  `reach`. */
+  /** Whether the bytes are in S3, which may be unreachable: `reach` then tests it. */
   readonly isRemote: boolean;
   /** The client's key, for slices that it has encrypted. */
   readonly key?: Uint8Array | undefined;
@@ -103,8 +101,7 @@ class ChunkFiller {
     return this.#filled === this.#buffer.length;
   }
 
-  /** Adds as much of a segment, from its offset `from` on, as fits into the chunk; returns the
-   *  length. */
+  /** Adds as much of a segment, from offset `from` on, as fits the chunk; returns the length. */
   async add({ length, source }: Segment, from: number): Promise<number> {
     const count = Math.min(length - from, this.#buffer.length - this.#filled);
     const target = this.#buffer.subarray(this.#filled, this.#filled + count);
@@ -140,8 +137,7 @@ class ChunkFiller {
     return chunk;
   }
 
-  /** Waits for all reads, also failed ones, so that none writes to a buffer that another reader
-   *  has. */
+  /** Waits for all reads, so that none writes to the buffer when another reader has it. */
   async drain(): Promise<PromiseSettledResult<void>[]> {
     const reads = this.#reads;
     this.#reads = [];
@@ -185,8 +181,7 @@ const fullChunksMax = 64;
 /** Limit of the unused buffers of `readChunkBytes` that the pool keeps. */
 const freeMax = 16;
 
-/** Pools the buffers of content reads, because those of 1 MiB are expensive to allocate and to
- *  garbage-collect. */
+/** Pools the buffers of reads: those of 1 MiB are expensive to allocate and to free. */
 export class ReadBufferPool {
   readonly #free: Uint8Array[] = [];
   #acquired = 0;

@@ -52,8 +52,7 @@ function restored({ key, text, before }: ChangedKey): RestoreWrite {
   return { key, text, value: before };
 }
 
-/** Whether a key of the extent table is the live-bytes counter of an extent that exists: only this
- *  is restored. */
+/** Whether a key is the live-bytes counter of an extent that exists: only this is restored. */
 function isRestorable(key: Key, current: EngineReader): boolean {
   const { extent, isRecord } = parseExtentKey(key);
   const record = extentKey(extent);

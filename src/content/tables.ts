@@ -8,8 +8,7 @@ import { recordCodec } from "../encoding/table.ts";
  *  never reused. */
 const tagNode = 0x10;
 const tagCount = 0x11;
-/** Tag (first byte of the keys) of two entries per extent: its record, and the counter of its live
- *  bytes. */
+/** Tag (first byte of the keys) of an extent's two entries: record, and counter of live bytes. */
 export const extentsTag = 0x12;
 const tagOwner = 0x13;
 const tagGarbage = 0x14;
@@ -40,8 +39,7 @@ export interface GarbageRecord {
   /** Content nodes that an edit has replaced; their children belong to the new nodes, so only the
    *  nodes themselves are deleted. */
   readonly nodes: readonly bigint[];
-  /** Content nodes whose last reference was removed: deleted with all below them that has no other
-   *  reference. */
+  /** Content nodes without references: deleted with all below them that has no other reference. */
   readonly trees: readonly bigint[];
   /** Extents whose files are to be removed. */
   readonly extents: readonly bigint[];
@@ -88,8 +86,7 @@ export function parseExtentKey(key: Key): { extent: bigint; isRecord: boolean } 
 }
 
 /** Key of the entry of the owner index that names a record with bytes in an extent, for compaction.
- *  It contains a digest, because the key of the record, which is the value, may have the maximum
- *  length. */
+ *  It has a digest, because the record's key, which is the value, may have the maximum length. */
 export function recordOwnerKey(extent: bigint, digest: Uint8Array): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsRecord, digest]);
 }
@@ -99,8 +96,7 @@ export function ownerDigest(owner: Key): Uint8Array {
   return createHash("sha256").update(owner).digest().subarray(0, ownerDigestBytes);
 }
 
-/** Key of the entry of the owner index that names a leaf (lowest content node) with bytes in an
- *  extent. */
+/** Key of the entry of the owner index that names a leaf (content node) with bytes in an extent. */
 export function nodeOwnerKey(extent: bigint, node: bigint): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsNode, node]);
 }
@@ -110,8 +106,7 @@ export function ownersOf(extent: bigint): KeyBounds {
   return prefixBounds(encodeTaggedKey(tagOwner, [extent]));
 }
 
-/** The leaf that a key of the owner index names; `undefined` if it names a record, whose key is the
- *  value. */
+/** The leaf that a key of the owner index names; `undefined`: the value is a record's key. */
 export function parseOwnerKey(key: Key): bigint | undefined {
   const [, kind, id] = decodeKey(key, 1);
   return kind === ownerIsNode ? (id as bigint) : undefined;

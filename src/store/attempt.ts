@@ -33,8 +33,7 @@ interface KeyRead {
   readonly value: Value | undefined;
 }
 
-/** A range that an attempt read, with the entries it found: both must be unchanged at the
- *  commit. */
+/** A range that an attempt read, with the entries it found; they must be the same at the commit. */
 interface RangeRead extends CoveredRange {
   readonly entries: readonly VersionedEntry[];
 }

@@ -24,8 +24,7 @@ import {
  *  longer, the wait would cost more than the shared flush saves. */
 const waitShare = 0.5;
 const waitTicksMax = 10 * Number(ticksPerMillisecond);
-/** The latest commit has a weight of 1/8 in the average duration: a single delayed one has little
- *  effect. */
+/** The latest commit has a weight of 1/8 in the average: a single delayed one has little effect. */
 const averagedCommits = 8;
 
 /** Decides how long further transactions are collected for a batch. Clients whose requests were
@@ -82,10 +81,9 @@ export interface QueuedTransaction {
   /** How often it conflicted with commits of other processes; after 4, this process claims priority
    *  (`engine-commits.ts`). */
   externalConflicts: number;
-  /** Whether something that the attempt has read is known to have changed, so that it must be
-   *  retried. */
+  /** Whether something that the attempt has read has changed, so that it must be retried. */
   isStale: boolean;
-  /** `EngineCommits.writes` when the first attempt began: if it is unchanged, nothing was written
+  /** `EngineCommits.writes` when the first attempt began: tells whether anything was written
    *  since. */
   readonly writesBefore?: number;
 }
@@ -229,12 +227,10 @@ export type BatchResult =
   /** Nothing was committed; the batch must be validated and written again. */
   | { readonly kind: "postponed" };
 
-/** The latest state as a batch sees it: its transactions are compared with it, and retried on
- *  it. */
+/** The latest state for a batch: its transactions are compared with it, and retried on it. */
 export interface BatchState {
   /** Whether earlier commits have changed what the attempt has read. A local engine compares it, so
-   *  that the attempt is retried in this batch; a database reports it only when it validates the
-   *  batch. */
+   *  that the attempt is retried in this batch; a database does so only at the commit. */
   isStale(attempt: Attempt): boolean;
   /** Returns the reader for the next attempt of a transaction. */
   readerFor(queued: QueuedTransaction): Awaitable<RetryReader>;

@@ -23,8 +23,7 @@ interface EngineCommitsOptions {
   /** Number of this process among those that have the store open, not 0: it is stored while the
    *  process has commit priority (`CommitPriority`). */
   readonly owner: number;
-  /** Adds to a batch the old values of the keys it changes, which saved states need for a
-   *  restore. */
+  /** Adds the old values of the changed keys to a batch, for the restore of saved states. */
   readonly withUndo: (batch: EngineBatch, current: EngineReader) => EngineBatch;
 }
 
@@ -139,9 +138,8 @@ function commitOf(batch: EngineBatch | undefined, current: EngineReader): Commit
   return { previous, sequence: batch.sequence, writes: batch.writes };
 }
 
-/** Throws if a commit would break the order of the store, or set its time back. A transaction
- *  cannot have read a later state than the one it is committed to, unless the store has lost
- *  commits. */
+/** Throws if a commit would break the order of the store, or set its time back. A transaction that
+ *  has read a later state than the one it is committed to shows that the store lost commits. */
 function ensureOrder(batch: EngineBatch, current: EngineReader, readSequence: number): void {
   const { sequence, ticks, writes } = batch;
   const isLater =
@@ -181,8 +179,7 @@ function conflictsOf(
   return dropped;
 }
 
-/** After this many conflicts with other processes, a transaction makes its process claim commit
- *  priority. */
+/** After so many conflicts with other processes, a transaction claims priority for its process. */
 const conflictsBeforePriority = 4;
 /** How often a process looks whether another still has the priority, before it commits all the
  *  same: a few milliseconds. The owner needs less unless it was stopped. */
@@ -201,8 +198,7 @@ class CommitPriority {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: number;
-  /** The process whose priority is ignored, because it did not commit within `yieldPollsMax`; 0 for
-   *  none. */
+  /** The process whose priority is ignored, because it did not commit in time; 0 for none. */
   #ignored = 0;
 
   constructor({ engine, clock, owner }: EngineCommitsOptions) {

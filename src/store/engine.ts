@@ -23,14 +23,12 @@ export interface ScanBounds {
   readonly reverse: boolean;
 }
 
-/** What every state of a store contains besides its entries. `sequence` is the revision of the last
- *  commit in it. */
+/** What a state of a store has besides its entries. `sequence` is the number of its last commit. */
 export interface StateFacts {
   readonly sequence: number;
   /** The latest store time that a commit of this state has used. */
   readonly ticks: Ticks;
-  /** Store time minus the monotonic clock of this boot: processes derive the same store time from
-   *  it. */
+  /** Store time minus the monotonic clock of this boot; the same for all processes. */
   readonly clockOffset: Ticks;
   /** Id of the process that may commit before all others (`engine-commits.ts`); 0 for none. */
   readonly priorityOwner: number;
@@ -44,8 +42,7 @@ export interface StateReader extends StateFacts {
   scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;
 }
 
-/** An open state; must be closed, because until then the engine keeps deleted entries that it may
- *  read. */
+/** An open state; must be closed, because until then the engine keeps deleted entries for it. */
 export interface StateView extends StateReader {
   /** Store time of the first read-only work on this view. Later work shares it, because reading the
    *  clock takes 3 % of the CPU time of a Get Blob. */

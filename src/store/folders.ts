@@ -10,16 +10,14 @@ const groupAndOthers = 0o077;
  *  reached the length limit of the process. */
 const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** Whether a system call failed because there is no space: clients then get 503, and space is
- *  freed. */
+/** Whether a system call failed for lack of space: clients then get 503, and space is freed. */
 export function isNoSpaceError(error: unknown): boolean {
   return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
 /** Creates a folder with mode 700, or changes the mode of a folder that earlier releases created
- *  with access for other users. The modes of the files in it then do not matter. Only for folders
- *  that belong to the store as a whole, not for the location itself, which may be any folder of the
- *  user. */
+ *  with access for other users. The modes of its files then do not matter. Only for folders that
+ *  belong to the store as a whole, not for the location itself, which may be any folder. */
 export function makePrivateFolder(path: string, log?: Log): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const { mode } = statSync(path);

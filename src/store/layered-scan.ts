@@ -14,8 +14,7 @@ interface TextEntry extends Entry {
   readonly value: Value;
 }
 
-/** A part of a range that was read completely, so that an `Attempt` can validate it at the
- *  commit. */
+/** A part of a range that was read completely, so that it can be validated at the commit. */
 export interface CoveredRange {
   readonly start: KeyText;
   readonly end: KeyText;
@@ -58,8 +57,7 @@ export async function* scanLayers<B extends TextEntry>(
   }
 }
 
-/** Reads up to `bounds.limit` entries from `start` on at once, synchronously if the base is local:
- *  `readHead`. */
+/** Reads up to `bounds.limit` entries from `start` on, synchronously if the engine is local. */
 export function readLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,

@@ -13,9 +13,9 @@ export interface LogPosition {
   readonly number: number;
 }
 
-/** Kinds of the two parts that follow the key of a log: a big integer of 8 bytes and a number of 2
- *  (`encoding/keys.ts`). Unlike in other keys their length is fixed, so that a database can insert
- *  the sequence. */
+/** Kinds of the two parts that follow the key of a log: a big integer of 8 bytes and a number of
+ *  2 (`encoding/keys.ts`). Unlike in other keys, lengths are fixed: a database inserts the
+ *  sequence. */
 const sequenceKind = 0x28;
 const numberKind = 0x12;
 const sequenceEnd = 9;

@@ -10,8 +10,7 @@ import { StoreUnavailable, type Store } from "./store.ts";
  *  processes on one machine have `processes.ts` instead. */
 
 interface NodesOptions {
-  /** The ephemeral key space of the database (records that live no longer than their nodes), which
-   *  has the list. */
+  /** The key space of the database for records that live no longer than their nodes. */
   readonly store: Store;
   /** Unique id of this run of the node; never reused. */
   readonly self: string;
@@ -28,8 +27,7 @@ interface NodeRecord {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The last heartbeat that this node has read of another one, and since when the counter is
- *  unchanged. */
+/** The last heartbeat that this node has read of another, and since when it is unchanged. */
 interface HeartbeatObservation {
   readonly beat: number;
   readonly since: Ticks;

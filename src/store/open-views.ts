@@ -33,8 +33,7 @@ interface OpenViewsOptions {
   readonly snapshotAgeMax: Ticks;
 }
 
-/** Tracks the open views of a store, and closes those that exceed the age limit, even if they are
- *  in use. */
+/** Tracks the open views of a store, and closes those beyond the age limit, even if in use. */
 export class OpenViews {
   readonly #options: OpenViewsOptions;
   /** In the order of opening: the oldest comes first. */
@@ -46,8 +45,7 @@ export class OpenViews {
     this.#options = options;
   }
 
-  /** Tracks a view without an age limit, as that of an export. It ends with the store, or when it
-   *  is closed. */
+  /** Tracks a view without an age limit, for an export. It ends with the store, or when closed. */
   trackUnlimited(opened: StateView): OpenView {
     const view = new OpenView(opened, { endsAt: ticksMax, users: 1 }, this);
     this.#unlimited.add(view);

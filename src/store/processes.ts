@@ -19,15 +19,13 @@ export interface LiveProcess extends ProcessRecord {
 
 /** The list of the processes, or server nodes, that share a store. */
 export interface Processes {
-  /** The id of this process in its opens, locks and extents. Each opening of the list has its
-   *  own. */
+  /** The id of this process in its opens, locks and extents. Each opening of the list has one. */
   readonly self: string;
   /** Replaces the published fields of this process, which the others read with `live`. */
   publish(fields: Readonly<Record<string, unknown>>): Promise<void>;
   /** The running processes. What other ids own was left by processes that have ended. */
   live(): Promise<readonly LiveProcess[]>;
-  /** Removes ended processes from the list and returns their ids, so that what they left can be
-   *  removed. */
+  /** Removes ended processes from the list and returns their ids, to remove what they left. */
   sweep(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -134,8 +132,8 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   }
 }
 
-/** Reads the start time of a process after the last parenthesis, because the program name before it
- *  may contain spaces and parentheses. A zombie counts as ended, since its files and locks are
+/** Reads the start time of a process after the last parenthesis, because the program name before
+ *  it may contain spaces and parentheses. A zombie counts as ended: its files and locks are
  *  released. */
 function startTimeOf(pid: number): string | undefined {
   try {

@@ -91,8 +91,7 @@ export interface SnapshotOptions {
 }
 
 export interface TransactOptions extends SnapshotOptions {
-  /** How often the work may run after conflicts before the transaction fails with `StoreBusy`;
-   *  default 64. */
+  /** How often the work may run, because of conflicts, before `StoreBusy` is thrown; default 64. */
   readonly attemptsMax?: number;
   /** Runs the work only inside the commit batch, after the transactions before it: for calls that
    *  all change the same keys, so that an earlier attempt would only conflict. */
@@ -102,8 +101,7 @@ export interface TransactOptions extends SnapshotOptions {
   readonly mayUseReserve?: boolean | undefined;
 }
 
-/** A record store. Serializable: transactions have the effect of some order, one after the
- *  other. */
+/** A record store. Transactions are serializable: as if they ran one after the other. */
 export interface Store {
   /** Named states to which the store can be restored; undefined if the engine has none. */
   readonly savedStates?: SavedStates | undefined;
@@ -114,9 +112,8 @@ export interface Store {
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs read-only `work` on one consistent state. */
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
-  /** Makes the sequences (numbers) of later commits greater than this one. `etagere copy` calls
-   *  it for the target: entries that are appended to the copied logs must follow the copied
-   *  entries. */
+  /** Makes the sequences (numbers) of later commits greater than this one. `etagere copy` calls it
+   *  for the target: entries appended to the copied logs must follow the copied ones. */
   raiseSequence(to: number): Promise<void>;
   /** Calls `onChange` at least once after each commit under `prefix`, by any process. */
   watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch;

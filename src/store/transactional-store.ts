@@ -28,8 +28,7 @@ import { SnapshotView } from "./layered-scan.ts";
  *  LMDB and in memory; `Transactions`, which runs the work of callers, is also a part of the store
  *  in PostgreSQL. `store.ts` describes the methods and options. */
 
-/** Key of the id of the boot for which the stored clock offset (store time minus monotonic clock)
- *  is valid. */
+/** Key of the id of the boot for which the stored offset from the monotonic clock is valid. */
 const bootKey = new Uint8Array([0, 2]);
 
 /** How far store time may differ from the wall clock within a boot: a day. */
@@ -52,8 +51,7 @@ export async function setClockOffset(
     const wall = clock.wall();
     const continued = clock.monotonic() + current.clockOffset;
     const difference = wall > continued ? wall - continued : continued - wall;
-    // `continued` is too early if a server whose clock a test has moved ahead used the store
-    // before.
+    // `continued` is too early after a server whose clock a test has moved ahead.
     const continues = difference <= wallDifferenceMax && continued >= current.ticks;
     if (isThisBoot && (!isExclusive || continues)) return undefined;
     const start = wall > current.ticks ? wall : current.ticks + 1n;
@@ -78,8 +76,7 @@ export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
 
 export interface TransactionalStoreOptions {
   readonly engine: Engine;
-  /** Closes the engine and what belongs to it, as the claim of its folder. Default: only the
-   *  engine. */
+  /** Closes the engine and what belongs to it, as the claim of its folder. Default: the engine. */
   readonly closeEngine?: () => Promise<void>;
   readonly clock: Clock;
   /** Logs exceptions that watchers throw. */
@@ -87,8 +84,7 @@ export interface TransactionalStoreOptions {
   readonly meter?: Pick<Meter, "commit"> | undefined;
   /** Maximum age of a view, 60 s by default: an older one would make a file of LMDB grow. */
   readonly snapshotAgeMax?: Ticks;
-  /** Number of this process among those that have the store open, not 0; default: the process
-   *  id. */
+  /** Number of this process among those that have the store open, not 0. Default: process id. */
   readonly owner?: number | undefined;
   /** Which keys a restore of a saved state treats differently. Default: it restores all. */
   readonly restoreRules?: RestoreRules | undefined;
@@ -230,7 +226,7 @@ interface TransactionsOptions {
     prefetch: NonNullable<SnapshotOptions["prefetch"]>,
     span: Span | undefined,
   ) => Promise<PrefetchedReader | undefined>;
-  /** The number of commits so far, with which `EngineCommits` saves opening a view; absent for a
+  /** The number of commits so far, with which `EngineCommits` avoids views; absent for a
    *  database. */
   readonly writes?: () => number;
 }
@@ -248,8 +244,7 @@ interface Run {
  *  what commits a batch of transactions. */
 export class Transactions {
   readonly #options: TransactionsOptions;
-  /** Takes the place of the first attempt if the work runs only inside the commit batch
-   *  (`runInBatch`). */
+  /** In place of the first attempt if the work runs only inside the commit batch (`runInBatch`). */
   readonly #notRun: Run = { attempt: new Attempt(emptyState, 0n), result: { value: undefined } };
   /** Whether `end` was called: then nothing is queued any more. */
   #isEnded = false;

@@ -16,8 +16,7 @@ interface Leaf<V> {
   readonly children?: undefined;
 }
 
-/** An inner node. `texts[i]` is at most the smallest key in `children[i]`; `texts[0]` is not
- *  used. */
+/** Inner node. `texts[i]` is at most the smallest key in `children[i]`; `texts[0]` is not used. */
 interface Branch<V> {
   readonly edit: Edit;
   readonly texts: string[];

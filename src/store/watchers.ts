@@ -28,8 +28,7 @@ export class WatcherSet {
     return this.#watchers.size === 0;
   }
 
-  /** Whether a client may wait for a change of one of the prefixes: other processes are then polled
-   *  more often. */
+  /** Whether a client may wait for one of the changes: polls for them are then more frequent. */
   get hasClients(): boolean {
     for (const { isBackground } of this.#watchers) if (!isBackground) return true;
     return false;

@@ -17,8 +17,7 @@ export type KeyChange =
   | { readonly kind: "add"; readonly key: Key; readonly text: KeyText; readonly delta: bigint };
 
 /** An append to the log with this key. The key of the entry contains the sequence of the commit, so
- *  it is not known yet. `text` stands for it: unique in the transaction, and in no range that is
- *  read. */
+ *  it is not known yet. `text` replaces it: unique in the transaction, in no range that is read. */
 interface Append {
   readonly kind: "append";
   readonly key: Key;
@@ -45,8 +44,7 @@ export function changedValue(before: Value | undefined, change: Change): Value |
 }
 
 /** The buffered changes of an attempt or of a commit batch, at most one per key. Most are only
- *  looked up by key, so their order is computed on the first range access and maintained from then
- *  on. */
+ *  looked up by key, so their order is computed on the first range access and maintained then. */
 export class WriteSet<C extends Change> {
   readonly #byText = new Map<KeyText, C>();
   #ordered: TreeNode<C> | undefined;
@@ -111,8 +109,7 @@ export class BatchChanges {
   readonly changes = new WriteSet<BatchChange>();
   readonly heads = new RangeHeads();
 
-  /** Adds the changes of an attempt that is valid so far, so that later transactions of the batch
-   *  read them. */
+  /** Adds the changes of an attempt that is valid so far, for later transactions of the batch. */
   share(attempt: Attempt): void {
     const own = [attempt];
     for (const change of attempt.changes.inInsertionOrder()) {
@@ -153,9 +150,8 @@ function withWriters(writers: Attempt[], change: KeyChange): BatchChange {
   }
 }
 
-/** What the engine writes for a batch of attempts: the last value of each key, with the revision
- *  (number) of the attempt that wrote it. Counter additions are applied to the value in
- *  `current`. */
+/** What the engine writes for a batch of attempts: the last value of each key, with the revision of
+ *  its attempt. Counter additions are applied to the value in `current`. */
 export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
   const last = new Map<KeyText, EngineWrite>();
   let revision = current.sequence;
@@ -189,8 +185,7 @@ function valueBefore(
   return earlier === undefined ? current.get(key, text)?.value : earlier.value;
 }
 
-/** What an attempt has found with `readHead`: from `start` to `end` there are only the keys
- *  `texts`. */
+/** What an attempt found with `readHead`: from `start` to `end` there are only the keys `texts`. */
 export interface HeadRead {
   readonly start: KeyText;
   readonly texts: readonly KeyText[];
@@ -198,8 +193,7 @@ export interface HeadRead {
 }
 
 interface RangeHead {
-  /** No key from the start of the range up to here exists after the transactions of the batch so
-   *  far. */
+  /** No key from the start of the range up to here exists after the batch so far. */
   end: KeyText;
   /** The attempt whose read established `end`. An attempt that starts reading here depends on
    *  it. */

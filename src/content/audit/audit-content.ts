@@ -22,13 +22,11 @@ import { readExtents } from "../extents/extent-table.ts";
 
 /** Compares all stored content with the records that refer to it: `etagere check`
  *  (`commands/folder-check/`) runs `ContentAudit`, the scrubber runs `StoredBytes`. Every write
- *  adds to or subtracts from reference counts, live bytes (those of an extent in use) and the
- *  owner index (what refers to an extent), so an error in them shows only if everything is
- *  counted again. */
+ *  adds to or subtracts from reference counts, live bytes (those of an extent in use) and the owner
+ *  index (what refers to an extent), so an error shows only if everything is counted again. */
 
 interface ContentAuditOptions {
-  /** The state to check. The caller keeps it and its extents from garbage collection until the end
-   *  of the audit. */
+  /** The state to check. The caller keeps its extents from garbage collection meanwhile. */
   readonly view: View;
   readonly files: ExtentFiles;
   /** Extents whose files existed before the view was opened. A file that is created later has no
@@ -131,8 +129,7 @@ export class ContentAudit {
     }
   }
 
-  /** Checks how many parents or records refer to each content node. Only counts above 1 are
-   *  stored. */
+  /** Checks how many parents or records refer to each node. Only counts above 1 are stored. */
   async #auditCounts(): Promise<void> {
     const { view, report } = this.#options;
     const stored = new Map<bigint, number>();
@@ -270,7 +267,7 @@ class ExpectedContent {
     return this.#addSlices(ref.slices).map((extent) => recordOwnerKey(extent, digest));
   }
 
-  /** Adds a content node. Returns the keys that the owner index must contain for it, one per
+  /** Adds a content node. Returns the keys that the owner index must have for it, one per
    *  extent. */
   addNode(id: bigint, node: Node): readonly Key[] {
     if (node.kind === "inner") {

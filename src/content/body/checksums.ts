@@ -63,8 +63,7 @@ export class BodyChecksums {
     return this.#options.crc64 ? this.#crc64 : undefined;
   }
 
-  /** Called instead of `md5` if the body was not received completely: the thread then frees its
-   *  state. */
+  /** Called instead of `md5` if a body was cut off: the thread then frees its state. */
   abandon(): void {
     if (this.#threadDigest === undefined) this.#threadMd5?.abandon();
   }
@@ -133,8 +132,7 @@ function crc64InMemory(before: bigint, at: number, length: number): bigint {
   return continueCrc64(halves, at + 2 * half, length - 2 * half);
 }
 
-/** The CRC64 of bytes as headers contain it. For a small body it skips the conversions to
- *  `bigint`. */
+/** The CRC64 of bytes as headers contain it. Small ones need no conversion to `bigint`. */
 export function crc64BytesOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length >= halvedBytesMin) return crc64Bytes(crc64Of(bytes));
   copyInto(scratch, bytes, 0);
@@ -150,8 +148,7 @@ export function crc64Bytes(crc: bigint): Uint8Array {
   return bytes;
 }
 
-/** The CRC of two adjacent parts of a body, from the CRC of each, without reading the bytes
- *  again. */
+/** The CRC of two adjacent parts of a body, from that of each, without reading any bytes. */
 export function combineCrc64(first: bigint, second: bigint, secondLength: number): bigint {
   if (secondLength === 0) return first;
   if (first === crc64OfNothing) return second;

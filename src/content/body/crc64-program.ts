@@ -46,8 +46,8 @@ const store = (crc: number, offset: number): number[] =>
   join(constant(0), get(crc), invert, store64(offset));
 
 interface Program {
-  /** Continues the CRC in the first cell of `crcResults` (`process/bytes.ts`) with the bytes from
-   *  `at` on. */
+  /** Continues the CRC in the first cell of `crcResults` (`process/bytes.ts`) with bytes from `at`
+   *  on. */
   readonly continueCrc: (at: number, length: number) => void;
   /** Stores the CRCs of two adjacent ranges of `length` bytes each, a multiple of 8, in the two
    *  cells of `crcResults`, for `combineCrc64`. */

@@ -51,8 +51,7 @@ export function receive(
     : receiveStream(writer, body, options, md5Thread);
 }
 
-/** Receives a body of up to `wholeBytesMax` that is too long for the record, and writes it at
- *  once. */
+/** Receives a body of up to `wholeBytesMax` that is too long for the record; writes it at once. */
 async function receiveWhole(
   writer: ExtentWriter,
   body: Body,
@@ -100,8 +99,7 @@ async function receiveStream(
   }
 }
 
-/** Receives a body whose declared length fits into the record: the most common case, so it makes no
- *  `BodySink`. */
+/** Receives a body that fits into the record: the most common case, so it needs no `BodySink`. */
 function receiveSmall(body: Body, length: number, options: ReceiveOptions): Promise<ReceivedBody> {
   return wholeOf(body, length).then((bytes) => describeSmall(bytes, length, options));
 }
@@ -170,8 +168,7 @@ const ownBuffersMax = 2;
  *  process are unused: more let the network run ahead of the disk. */
 const buffersMax = 8;
 const unusedBuffersMin = 48;
-/** A body takes its second buffer only while this many are unused, so that other bodies find a
- *  first one. */
+/** A body takes its second buffer only while this many are unused, so that others find a first. */
 const firstBuffersMin = 24;
 /** Smaller bodies are collected in one buffer of their length, and stored in packed extents, which
  *  leave no gaps between bodies. */
@@ -209,8 +206,7 @@ class BodySink {
   #filled = 0;
   /** The buffers that are being written, in the order of their bytes. */
   readonly #busy: BusyBuffer[] = [];
-  /** Number of shared buffers that the body has taken; 0 while it is in a small buffer of its
-   *  own. */
+  /** Number of shared buffers that the body has taken; 0 while it is in a small one of its own. */
   #buffers = 0;
   /** The writes so far, which run one after the other. */
   #writing: Promise<void> = Promise.resolve();

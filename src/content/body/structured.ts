@@ -195,8 +195,7 @@ function segmentsOf(length: number): { readonly bytes: number; readonly count: n
   return { bytes, count: Math.max(1, Math.ceil(length / bytes)) };
 }
 
-/** Length of the structured body of `length` bytes of data, for the `Content-Length` of a
- *  response. */
+/** Length of a structured body with `length` bytes of data: the `Content-Length` of a response. */
 export function structuredLength(length: number): number {
   const { count } = segmentsOf(length);
   return headerBytes + count * (segmentHeaderBytes + crc64Length) + length + crc64Length;

@@ -33,8 +33,7 @@ const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const syncDescriptor = promisify(fdatasync);
 
-/** Length at which the next extent is started: large, because each new file costs several
- *  flushes. */
+/** Length at which the next extent is started: large, because a new file costs several flushes. */
 const extentBytes = 256 * 1024 * 1024;
 /** Bytes that are allocated in advance, so that compaction has space to copy live bytes to when the
  *  disk is full, and can then delete their extents. */

@@ -67,8 +67,7 @@ function encryptedFile(file: ExtentFile, extent: bigint, cipher: Cipher): Extent
   };
 }
 
-/** The plain bytes of a chunk; zeros fill the last one of a region, because all chunks of a region
- *  have one length. */
+/** The plain bytes of a chunk; zeros fill the last one of a region, which has only equal ones. */
 function padded(bytes: Uint8Array, from: number, length: number): Uint8Array {
   const chunk = bytes.subarray(from, from + length);
   if (chunk.length === length) return chunk;

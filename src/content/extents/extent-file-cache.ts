@@ -2,8 +2,7 @@ import type { Span } from "../../base/span.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 
 /** Cache of extents that are open for reading, because opening a file for each read would cost more
- *  than a short read. Readers of content and compaction share that of the content store; each audit
- *  has its own. */
+ *  than a short read. Readers of content and compaction share one; each audit has its own. */
 
 /** Bounds the file descriptors of a process, of which a system often permits only 1,024. */
 const cachedFilesMax = 128;
@@ -11,17 +10,15 @@ const cachedFilesMax = 128;
 interface CachedFile {
   readonly file: Promise<ExtentFile>;
   users: number;
-  /** Whether the extent left the cache because it is being removed: its file is closed after its
-   *  last read. */
+  /** Whether the extent is being removed: its file is closed after its last read. */
   isRemoved: boolean;
 }
 
-/** Keeps at most 128 extents open, more only while all are being read. Evicts the least recently
- *  used. */
+/** Keeps up to 128 extents open, more only while all are being read. Evicts the one unused
+ *  longest. */
 export class ExtentFileCache {
   readonly #files: ExtentFiles;
-  /** In order of their last use: `#get` moves an extent to the end, `#evict` begins at the
-   *  start. */
+  /** In order of last use: `#get` moves an extent to the end, `#evict` begins at the start. */
   readonly #cached = new Map<bigint, CachedFile>();
 
   constructor(files: ExtentFiles) {
@@ -48,8 +45,7 @@ export class ExtentFileCache {
     if (cached.users === 0) await closeQuietly(cached);
   }
 
-  /** The extents that are open in this cache: `SpaceReclaimer` closes those that another process
-   *  removed. */
+  /** The open extents: `SpaceReclaimer` closes those that another process removed. */
   open(): readonly bigint[] {
     return [...this.#cached.keys()];
   }

@@ -8,8 +8,8 @@ import type { ExtentRange, Regions } from "./regions.ts";
 export interface ExtentFiles {
   /** Length of an extent; longer content continues in the next one. */
   readonly extentBytes: number;
-  /** Whether written bytes cannot be replaced, as in S3 objects: then the space of failed uploads
-   *  is not reused. */
+  /** Whether bytes cannot be overwritten, as in S3: then the space of failed uploads is not
+   *  reused. */
   readonly writesOnce?: boolean;
   /** Size of the blocks of aligned extents, which take large bodies past the system's cache; absent
    *  if the storage has none. */
@@ -40,17 +40,15 @@ export interface ExtentFiles {
   /** Truncates an extent that gets no more bytes, to free those that nothing refers to at its end.
    *  Does nothing if it is shorter or does not exist. Absent if the storage cannot do it. */
   truncate?(extent: bigint, bytes: number): Promise<void>;
-  /** Space for compaction, which needs some before it frees any, on a full disk; absent if the disk
-   *  cannot be full. */
+  /** Space in which compaction can begin on a full disk; absent if the disk cannot be full. */
   readonly spare?: SpareSpace;
   /** Marks the storage as that of the store with this id; rejects if it belongs to another store,
    *  whose extents have the same names. */
   claim?(storeId: string): Promise<void>;
 }
 
-/** The layout of encrypted extents, in which bytes take more space than their number. An offset
- *  is not a position in the file, but the bytes of a region (reserved space) have consecutive
- *  offsets. */
+/** The layout of encrypted extents, in which bytes take more space than their number. An offset is
+ *  no position in the file, but bytes of a region (reserved space) have consecutive ones. */
 export interface ExtentLayout {
   /** Longest region that is stored as one encrypted chunk, so that it must be written at once. A
    *  region for bytes that arrive in several writes must be longer. */
@@ -61,8 +59,7 @@ export interface ExtentLayout {
   storedEnd(offset: number, length: number): number;
 }
 
-/** The position in the file after a range that a slice refers to: a sealed extent must be at least
- *  this long. */
+/** The position in the file after a range that a slice refers to: extents must be this long. */
 export function storedEndOf(
   { layout }: Pick<ExtentFiles, "layout">,
   offset: number,
@@ -71,8 +68,7 @@ export function storedEndOf(
   return layout === undefined ? offset + length : layout.storedEnd(offset, length);
 }
 
-/** Space that is allocated before the disk is full, so that compaction can still write an
- *  extent. */
+/** Space that is allocated before the disk is full, for an extent that compaction writes then. */
 export interface SpareSpace {
   readonly bytes: number;
   /** Whether so little space is free that bodies are, or soon will be, rejected. */
@@ -105,8 +101,7 @@ export class ContentDamaged extends Error {
   override readonly name = "ContentDamaged";
 }
 
-/** The extent is shorter than a record's reference to it: its file was cut, or a backup is
- *  incomplete. */
+/** The extent ends before the bytes that a record refers to: its file was cut, for example. */
 export class ExtentTooShort extends Error {
   override readonly name = "ExtentTooShort";
 }

@@ -14,7 +14,7 @@ import {
 } from "../tables.ts";
 
 /** The records of extents in the key space: which extents (files that many contents share) exist,
- *  which process writes each, and how many of their bytes are live, that is, referred to.
+ *  which process writes each, and how many of their bytes are live (referred to).
  *  `content/reclaim/space-reclaimer.ts` frees space by them; checks, backups and the admin API list
  *  them. */
 
@@ -38,8 +38,7 @@ export async function listExtents(
     .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
 }
 
-/** The records and the live bytes of extents, in two maps by id: they are stored under separate
- *  keys. */
+/** The records and the live bytes of extents, in two maps by id: each has a key of its own. */
 export async function readExtents(view: View, bounds: Bounds) {
   const records = new Map<bigint, ExtentRecord>();
   const live = new Map<bigint, bigint>();

@@ -17,8 +17,7 @@ export class IdAllocator {
   #used = 0;
   #nextBlock: number | undefined;
   #renewing = false;
-  /** Whether the store has lost commits, so that its ids may be given twice; `assertNotRolledBack`
-   *  then throws. */
+  /** Whether the store has lost commits, so that ids may be given twice; no more are given then. */
   isRolledBack = false;
 
   private constructor(store: Store, block: number) {
@@ -40,8 +39,7 @@ export class IdAllocator {
     if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.isRolledBack = true;
   }
 
-  /** Throws `StoreUnavailable` if the store has lost commits. Called before content is opened or
-   *  changed. */
+  /** Throws `StoreUnavailable` if the store has lost commits. Called before content is used. */
   assertNotRolledBack(): void {
     if (!this.isRolledBack) return;
     throw new StoreUnavailable(

@@ -70,8 +70,8 @@ interface OwnersFound {
   readonly slices: readonly Slice[];
 }
 
-/** Copies slices to `target`, or to the current extent, and updates their owners. Returns whether
- *  any were moved. */
+/** Copies slices to `target` or the current extent, and updates their owners. Returns whether any
+ *  moved. */
 async function moveSlices(
   parts: CompactionParts,
   extent: bigint,
@@ -89,8 +89,7 @@ async function moveSlices(
         mayUseReserve: true,
       }),
     );
-    // Waits for all moves, even if one fails: the copies must be kept until none can refer to them
-    // any more.
+    // Waits for all moves, even if one fails: until then a move may still refer to the copies.
     const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");
     if (failed !== undefined) await Promise.all(moves);
   } finally {
@@ -136,8 +135,7 @@ function isInExtent({ source }: Slice, extent: bigint): boolean {
   return "extent" in source && source.extent === extent;
 }
 
-/** The slices of a record or content node, its key, and a function that encodes it with other
- *  slices. */
+/** The slices of a record or content node, its key, and how to encode it with other slices. */
 interface OwnedSlices {
   readonly slices: readonly Slice[];
   readonly key: Key;
@@ -158,8 +156,7 @@ async function slicesOfOwner(
   return { key, slices: node.slices, encode: (slices) => encodeNode({ kind: "leaf", slices }) };
 }
 
-/** The slices in a record; undefined if it has none. `encode` changes nothing but the location of
- *  its bytes. */
+/** The slices in a record; undefined if it has none. `encode` changes only where its bytes are. */
 function slicesOfRecord(
   parts: CompactionParts,
   key: Key,
@@ -188,8 +185,7 @@ async function moveOwner(
   { owner, extent, copied }: { owner: Owner; extent: bigint; copied: CopyResult },
 ): Promise<void> {
   const indexKey = indexKeyOf(owner);
-  // The leaf was replaced since it was read: it is garbage now, and moving its bytes would only
-  // cost space.
+  // The leaf was replaced since it was read: moving bytes of garbage would only cost space.
   if ((await tx.get(indexKey(extent))) === undefined) return;
   const owned = await slicesOfOwner(parts, tx, owner);
   if (owned === undefined) return;
@@ -256,8 +252,7 @@ async function liveEnd(
       bytes += slice.length;
     }
   }
-  // Cutting off live bytes would destroy them, so nothing is cut if the index and the counter
-  // disagree.
+  // Cutting off live bytes would destroy them, so nothing is cut if index and counter differ.
   return BigInt(bytes) === decodeCounter(await view.get(liveKey(extent))) ? end : undefined;
 }
 
@@ -315,8 +310,7 @@ interface ExtentEnd {
   readonly spare: SpareSpace;
 }
 
-/** What refers to the last live bytes of an extent, from `from` on: as many as fit into the spare
- *  space. */
+/** What refers to the last live bytes of an extent (`from` on): as many as fit the spare space. */
 async function ownersAtEnd(
   parts: ShrinkParts,
   view: View,

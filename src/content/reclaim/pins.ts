@@ -79,8 +79,8 @@ export class PinTracker {
     };
   }
 
-  /** Returns the read horizon, below which this process will read no state; `sequence` is the
-   *  newest one. */
+  /** Returns the read horizon, before which this process reads no state; `sequence` is the
+   *  newest. */
   horizon(sequence: number): number {
     const now = this.#clock.monotonic();
     const last = this.#readings.at(-1);

@@ -225,8 +225,7 @@ const smallExtentsMax = 16;
  *  once: if they replaced observed ones, no observation of many would ever end. */
 const observationsMax = 1024;
 
-/** Live bytes of a sparse extent when its observation (`#isSettled`) began; `settled` when it may
- *  be compacted. */
+/** Live bytes of a sparse extent when `#isSettled` first saw it; `settled`: it may be compacted. */
 type Observation = { readonly liveBytes: bigint; readonly at: Ticks } | "settled";
 
 interface ReclaimerParts
@@ -364,8 +363,7 @@ export class SpaceReclaimer {
     return this.#parts.files.truncate !== undefined && cutDeadEnd(this.#parts, state);
   }
 
-  /** Moves the last live bytes of the extent with the fewest to spare space, so that the next round
-   *  can cut it. */
+  /** Moves the last live bytes of the sparsest extent to spare space, so that it can be cut. */
   async #moveEnd(ordered: readonly ExtentState[]): Promise<boolean> {
     const { spare } = this.#parts.files;
     if (spare === undefined) return false;

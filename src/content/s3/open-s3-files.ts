@@ -189,8 +189,7 @@ function extentFile(known: ExtentParts, uploads?: PartUploads, onClose?: () => v
   };
 }
 
-/** Format of the objects (blocks with checksums). Increased when older releases can no longer read
- *  them. */
+/** Format of the objects (blocks with checksums). Increased when older releases cannot read it. */
 const formatVersion = 1;
 const ownerKey = "owner";
 
@@ -224,8 +223,7 @@ async function read(bucket: Bucket): Promise<Owner | undefined> {
   return status === 404 ? undefined : (JSON.parse(body.toString("utf8")) as Owner);
 }
 
-/** Limit of the concurrent uploads of an extent; further writes wait, which bounds memory to 32
- *  MiB. */
+/** Limit of the concurrent uploads of an extent; others wait, which bounds memory to 32 MiB. */
 const concurrentUploadsMax = 8;
 
 /** Contiguous bytes of an extent that are written but not uploaded yet. */

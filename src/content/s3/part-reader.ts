@@ -8,8 +8,7 @@ import { blockBytes, decodeBlocks, storedRange } from "./checksummed-blocks.ts";
 /** Reads extents of a bucket for `open-s3-files.ts`, in whole blocks of 64 KiB, which can be
  *  verified and cached, even if a caller needs only a few bytes. */
 
-/** Limit of the tries per read: bytes may be damaged in transit. If all fail, the stored object is
- *  damaged. */
+/** Limit of the tries per read: bytes may be damaged in transit. If all fail, the object is. */
 const readTriesMax = 3;
 
 /** Nothing is read ahead unless the cache has room for this many times as much: otherwise other
@@ -22,8 +21,7 @@ interface BlockRange {
   readonly last: number;
 }
 
-/** Reads ranges of parts (objects of an extent) in whole blocks, and verifies the checksum of
- *  each. */
+/** Reads ranges of parts (objects of an extent) in whole blocks, and verifies their checksums. */
 export class PartReader {
   readonly #bucket: Bucket;
   readonly #cache: BlockCache;
@@ -51,8 +49,7 @@ export class PartReader {
     }
   }
 
-  /** Reads blocks into the cache before a sequential reader asks for them, if the cache is large
-   *  enough. */
+  /** Reads blocks into the cache before a sequential reader needs them, if the cache is large. */
   readAhead(extent: bigint, part: Part, from: number, length: number): void {
     if (!this.#cache.hasRoomFor(readAheadShare * length)) return;
     const first = Math.floor(from / blockBytes);

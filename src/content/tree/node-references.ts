@@ -50,8 +50,8 @@ export class NodeReferences {
     return id;
   }
 
-  /** Returns a node that this change of content has created and not discarded; `undefined` for a
-   *  stored one. */
+  /** Returns a node that this change has created and not discarded; `undefined` for a stored
+   *  one. */
   createdNode(id: bigint): Node | undefined {
     return this.#created.get(id);
   }

@@ -28,8 +28,7 @@ export const nodeBytesMax = 3600;
 /** A content node that a change makes smaller than this is merged with a neighbour. */
 export const nodeBytesMin = nodeBytesMax / 4;
 
-/** Approximate encoded length of a child in an inner node: 8 bytes of id, the rest for its
- *  offset. */
+/** Approximate encoded length of a child in an inner node: 8 bytes of id, 5 of its offset. */
 const childCost = 13;
 
 /** Approximate encoded length of a node, in bytes: decides when nodes are split or merged. */
@@ -90,8 +89,7 @@ function totalCost<T>(items: readonly T[], cost: (item: T) => number): number {
 /** Loads a content node, in a view or, for a download, in a store snapshot of its own. */
 export type NodeSource = (id: bigint) => Promise<Node>;
 
-/** Reads a content node that must exist, because its parent, a record or a garbage entry refers to
- *  it. */
+/** Reads a content node that must exist: its parent, a record or a garbage entry refers to it. */
 export async function loadNode(
   view: { get(key: Key): Awaitable<Value | undefined> },
   id: bigint,
@@ -101,8 +99,7 @@ export async function loadNode(
   return decodeNode(value);
 }
 
-/** The slices of a content that overlap `span`, in order; those of a tree are loaded leaf by
- *  leaf. */
+/** The slices of a content that overlap `span`, in order; a tree is loaded leaf by leaf. */
 export async function* walk(
   nodes: NodeSource,
   ref: ContentRef,
@@ -115,8 +112,7 @@ export async function* walk(
   }
 }
 
-/** The slices that a record itself contains, also for inline content; none if it refers to a
- *  tree. */
+/** The slices that a record itself contains; inline content is one, a tree has none. */
 export function slicesInRecord(ref: ContentRef): readonly Slice[] {
   if (ref.kind === "slices") return ref.slices;
   if (ref.kind === "tree" || ref.length === 0) return [];

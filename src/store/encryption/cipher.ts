@@ -30,11 +30,10 @@ const kindBytes = { record: 1, content: 2 } as const;
 const algorithm = "aes-256-gcm";
 /** Limit of the ids of data keys, which have 24 bits in the header. */
 export const dataKeyIdMax = 0xff_ffff;
-/** After this many messages a new session (salt and key) begins: NIST's limit for one key of
+/** After so many messages a new session (salt and key) begins: NIST's limit for a key of
  *  AES-GCM. */
 const messagesMax = 2 ** 32;
-/** Limit of the sessions whose keys are cached: each process that has ever written has had at least
- *  one. */
+/** Limit of the sessions whose keys are cached: each process that ever wrote has had one. */
 const sessionsMax = 4096;
 
 interface Session {
@@ -60,8 +59,7 @@ export class Cipher {
   #active = 0;
   readonly #sessions = new Map<string, Uint8Array>();
   readonly #own: Partial<Record<SealedKind, Session>> = {};
-  /** Called when a message has a data key that this process does not know, to read the keys
-   *  again. */
+  /** Called when a message has a data key that this process lacks, to read the keys again. */
   onUnknownKey: () => void = () => undefined;
 
   constructor(options: CipherOptions) {
@@ -156,8 +154,7 @@ export function headerText(sealed: Uint8Array): string {
   return textOfKey(sealed, 0, headerBytes);
 }
 
-/** The nonce of a message: the last 4 bytes of the salt and the counter, unique under a session
- *  key. */
+/** The nonce of a message: the last 4 bytes of the salt and the counter, unique in a session. */
 function nonceOf(message: Uint8Array): Uint8Array {
   return message.subarray(headerBytes - 12, headerBytes);
 }

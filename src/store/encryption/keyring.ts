@@ -75,8 +75,7 @@ function keyMap(keys: readonly DataKey[]): ReadonlyMap<number, Uint8Array> {
   return new Map(keys.map(({ id, key }) => [id, key]));
 }
 
-/** Called if the operator gave no master key: throws `EncryptionRefused` if the store is
- *  encrypted. */
+/** Called without a master key: throws `EncryptionRefused` if the store is encrypted. */
 export async function refuseEncrypted(store: Store): Promise<void> {
   const stored = await store.snapshot((view) => view.get(keyringKey));
   if (stored !== undefined) throw new EncryptionRefused(missingKey);
@@ -110,8 +109,7 @@ interface RotateOptions {
   readonly random: Random;
 }
 
-/** `etagere encryption`: encrypts the data keys with another master key. Data is not written
- *  again. */
+/** `etagere encryption`: encrypts the data keys, not the data, with another master key. */
 export async function changeMasterKey(
   { store, master, random }: RotateOptions,
   next: Uint8Array,

@@ -19,8 +19,7 @@ import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
 
 /** Which entries of a store are treated differently, by the first byte of their keys. */
 export interface RecordRules {
-  /** Entries whose values are not encrypted: counters, to which a database adds, and the list of
-   *  extents. */
+  /** Entries with plain values: counters, to which a database adds, and the list of extents. */
   readonly plain: ReadonlySet<number>;
   /** Entries of logs: a database inserts the sequence into the key after the value was encrypted,
    *  so the value is authenticated with the key without it. */

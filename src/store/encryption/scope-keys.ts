@@ -59,8 +59,7 @@ export class ScopeKeys {
     return { key: session.key, nonce: session.used - 1n, scope: session.scope };
   }
 
-  /** Derives the key that decrypts a slice (stored range of a body), from the `scope` stored with
-   *  it. */
+  /** Derives the key that decrypts a slice (stored range of a body) from the `scope` in it. */
   keyOf(scope: string): Uint8Array {
     const known = this.#keys.get(scope);
     if (known !== undefined) return known;

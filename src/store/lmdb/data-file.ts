@@ -251,8 +251,7 @@ interface PageReserveOptions {
   /** Whether some pages are reserved for transactions that free space. If not, every transaction
    *  may use all pages. */
   readonly keepsReserve: boolean;
-  /** The oldest transaction that an open reader of any process sees; pages freed later are in
-   *  use. */
+  /** The oldest transaction that a reader of any process sees; pages freed later are in use. */
   readonly oldestReader: () => number | undefined;
 }
 
@@ -261,8 +260,7 @@ interface PageReserveOptions {
 const reservePagesMin = 512;
 const reservePagesMax = 4096;
 const reserveShare = 32;
-/** Pages by which the file grows at a time: 1/4 of it, 2 to 16 MiB, so that few commits extend
- *  it. */
+/** Pages by which the file grows at a time: 1/4 of it, 2 to 16 MiB, so that few commits do so. */
 const aheadPagesMin = 256;
 const aheadPagesMax = 2048;
 const aheadShare = 4;
@@ -291,8 +289,7 @@ export class PageReserve {
   /** Called before each commit, under the write lock: reserves the pages that the batch may need,
    *  or throws `StoreFull`. */
   admit(batch: EngineBatch, current: EngineReader): void {
-    // If another process has committed, which changes the sequence or the commit priority, `#room`
-    // is wrong.
+    // After a commit by another process, which changes sequence or priority, `#room` is wrong.
     const isKnown = current.sequence === this.#sequence && current.priorityOwner === 0;
     const demand = demandOf(batch.writes, this.#meta);
     const kept = this.#reservedPages(batch);
@@ -372,8 +369,7 @@ function clamp(value: number, min: number, max: number): number {
 
 /** A larger LMDB entry (header, key, value) gets its own overflow pages. */
 const nodeBytesMax = pageBytes / 2 - 64;
-/** Pages that every commit may need: for split roots, the tree of free pages and the state
- *  record. */
+/** Pages that any commit may need: for split roots, the tree of free pages, the state record. */
 const pagesAlways = 32;
 /** The library rewrites at most 75,000 entries of its free list, 8 bytes each. */
 const listPagesMax = 160;
@@ -391,8 +387,7 @@ interface PageDemand {
 
 /** Computes how many pages a commit may need. A write copies one page per level of the tree, a
  *  delete also a neighbour of each to merge with; no page is copied twice in a commit. A put may
- *  split its leaf. A branch page is split if it was full, and again when keys have filled its
- *  halves. */
+ *  split its leaf. A branch page is split if it was full, and again when its halves are. */
 export function demandOf(writes: readonly EngineWrite[], meta: FileMeta): PageDemand {
   let together = 0;
   let leaves = 1;

@@ -31,11 +31,9 @@ import {
 
 /** Length of the revision (number of the transaction that wrote it) before each stored value. */
 const revisionBytes = 8;
-/** Key of the record with sequence and time of the state. Keys that start with `00` belong to the
- *  store itself. */
+/** Key of the record with sequence and time of the state. Keys from `00` on are the store's own. */
 const stateKey = new Uint8Array([0, 1]);
-/** Revision of a delete in one of the two files of `OverlayEngine` that changes nothing readers
- *  see. */
+/** Revision of a delete in a file of `OverlayEngine` that changes nothing readers see. */
 export const noRevision = 0;
 /** Offset of 256 numbers in the state record: for each first byte of keys, the sequence of the last
  *  commit that changed a key with it, for watchers. Records of earlier releases end before it. */
@@ -150,8 +148,7 @@ interface LmdbEngineOptions {
 }
 
 /** Copies values into shared blocks of memory (`copyBytes`): the library would allocate a buffer
- *  for every value of a range. For keys, its `readKey` is replaced by a function that returns
- *  text. */
+ *  for every value of a range. For keys, its `readKey` is replaced by one that returns text. */
 const sharedSlabs = {
   encode: (value: Uint8Array): Uint8Array => value,
   decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
@@ -305,8 +302,7 @@ export class LmdbEngine implements Engine {
     this.#descriptor = undefined;
   }
 
-  /** Throws `StoreFull` before anything is written if the disk may not have enough space for the
-   *  commit. */
+  /** Throws `StoreFull` before anything is written if the disk may lack space for the commit. */
   #reserveSpace(batch: EngineBatch | undefined, current: EngineReader): EngineBatch | undefined {
     if (batch !== undefined) this.#reserve?.admit(batch, current);
     return batch;

@@ -117,8 +117,7 @@ function checkFormat(location: string, format: number): void {
   }
 }
 
-/** Creates the marker file of this process. One that reads it before it is complete uses its date
- *  only. */
+/** Creates the marker file of this process. Until it is complete, others use only its date. */
 function createOwnFile(folder: string, self: LocationUser): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;

@@ -121,8 +121,7 @@ function removeEarlierBoots(location: string, currentName: string): void {
 
 /** Creates the file of a new store, which gets its name only when it is complete and flushed. The
  *  library writes the first pages of a new file in place; after a loss of power in between it could
- *  never be opened again. If several processes do this at once, the file of one of them gets the
- *  name. */
+ *  never be opened again. If several processes do this at once, the file of one gets the name. */
 async function ensureStoreFile(path: string): Promise<void> {
   if (existsSync(path)) return;
   const draft = `${path}.${process.pid}`;

@@ -25,8 +25,8 @@ export interface EngineFile extends Engine {
   checkReaders(): void;
 }
 
-/** The range of volatile keys, as those of SMB opens: no longer needed than the processes run that
- *  wrote them. */
+/** The range of volatile keys (SMB opens and locks), which end with the processes that wrote
+ *  them. */
 interface VolatileRange {
   readonly start: KeyText;
   /** The first key after the range. */
@@ -119,8 +119,7 @@ class OverlayView implements EngineView {
     this.#close();
   }
 
-  /** Reads one part of a scan from both files, and merges the entries up to the last key that both
-   *  have reached. */
+  /** Reads a part of a scan from both files, and merges entries up to the last key both reached. */
   #step(bounds: ScanBounds, countMax: number): Step {
     const durable = this.#durable.scan(bounds, countMax);
     const volatile = this.#volatile.scan(bounds, countMax);
@@ -199,8 +198,7 @@ export class OverlayEngine implements Engine {
   readonly #durable: EngineFile;
   readonly #volatile: EngineFile;
   readonly #range: VolatileRange;
-  /** Keys that exist in both files and were written by this process: one of the entries is to be
-   *  deleted. */
+  /** Keys that exist in both files, written by this process: one entry is to be deleted. */
   readonly #overlapping = new Map<KeyText, Key>();
 
   constructor(durable: EngineFile, volatile: EngineFile, range: VolatileRange) {
@@ -338,8 +336,7 @@ export class OverlayEngine implements Engine {
     return Math.max(reconciledMin, reconciledPerWrite * own.length);
   }
 
-  /** Returns deletes of entries in `file` that the other file makes redundant, for a commit to
-   *  `file`. */
+  /** Returns deletes of entries in `file` that the other file makes redundant. */
   #reconcile(
     written: readonly EngineWrite[],
     { durable, volatile }: Files,
@@ -370,8 +367,7 @@ interface Files {
   readonly volatile: EngineView;
 }
 
-/** Opens the volatile file; on failure closes the view of the durable file, which would otherwise
- *  remain open. */
+/** Opens the volatile file; if that fails, also closes the view of the durable file. */
 function openVolatile(durable: EngineView, volatile: EngineFile): EngineView {
   try {
     return volatile.open();

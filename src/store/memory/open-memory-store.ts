@@ -27,7 +27,7 @@ interface State extends StateFacts {
   readonly root: TreeNode<VersionedEntry>;
 }
 
-/** An engine in memory. It copies the bytes that it stores, because they may be parts of larger
+/** An engine in memory. It copies the bytes it stores, because they may be parts of larger
  *  buffers. */
 export function memoryEngine(): Engine {
   let state: State = {

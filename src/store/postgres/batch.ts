@@ -13,8 +13,7 @@ import { bigintArray, byteaColumns, boundOf, rowKey, type RowKey } from "./rows.
  *  validates and writes it (`schema.ts`): arrays of columns, so that any number of transactions is
  *  one statement. */
 
-/** Node and number of a batch, by which the database recognises one that is sent again after a lost
- *  response. */
+/** Node and number of a batch, by which the database recognises one that is sent again. */
 interface BatchIdentity {
   readonly node: string;
   readonly number: number;
@@ -36,8 +35,7 @@ export interface BatchRow {
 const writeKinds = { put: 0, delete: 1, add: 2, append: 3 } as const;
 const nothing = new Uint8Array(0);
 
-/** The statement with which `database-commits.ts` sends a batch of transactions, numbered from
- *  1. */
+/** The statement with which `database-commits.ts` sends transactions, numbered from 1. */
 export function batchQuery(
   attempts: readonly Attempt[],
   identity: BatchIdentity,
@@ -139,8 +137,7 @@ function valueOf(change: Change): Uint8Array {
   return change.kind === "add" ? encodeCounter(change.delta) : nothing;
 }
 
-/** Encrypts the value of a write. Counters are left as they are, because the database adds to
- *  them. */
+/** Encrypts the value of a write. Counters stay plain, because the database adds to them. */
 function encodedValueOf(change: Change, values: ValueCodec): Uint8Array {
   switch (change.kind) {
     case "put":

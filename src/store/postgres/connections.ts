@@ -32,8 +32,7 @@ const writersMax = 2;
 export const lookupsMax = 2;
 const connectMilliseconds = 5_000;
 const statementMilliseconds = 10_000;
-/** Limit for a response, longer than `statement_timeout`: for a database that does not respond at
- *  all. */
+/** Longer than `statement_timeout`, for a database that does not respond at all. */
 const responseMilliseconds = 15_000;
 /** Idle time after which the system probes a connection, once per second and 10 times. The database
  *  may have vanished without closing its connections, as in a failover. Found late, each of them

@@ -167,8 +167,7 @@ interface SentBatch {
 
 const pauseMillisecondsFirst = 20;
 const pauseMillisecondsMax = 1_000;
-/** How long a batch is sent again before its transactions fail: enough for a failover to another
- *  primary. */
+/** How long a batch is sent again before its transactions fail: enough for a failover. */
 const sendTicksMax = 15n * ticksPerSecond;
 
 /** Sends a batch until there is a response. After a broken connection it is unknown whether the

@@ -13,8 +13,7 @@ export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)
  *  corrected by `TimeKeeper`. */
 export const storeTicks = `${databaseTicks} + clock_shift`;
 
-/** The error of a measurement grows by one tick in this many: clocks drift by at most 100 parts per
- *  million. */
+/** A measurement loses accuracy by one tick in this many: clocks drift by 100 parts per million. */
 const driftTicks = 10_000n;
 /** A difference up to one tick in this many is no jump: NTP corrects a clock by up to 500 parts per
  *  million, that of the database and that of the node. */
@@ -22,8 +21,7 @@ const slewTicks = 1_000n;
 /** A smaller difference from the expected time is no jump: correcting it would cost a write each
  *  time that NTP steps a clock by little. */
 const followedTicks = 10n * ticksPerMillisecond;
-/** Interval in which slow measurements are considered; one that is faster than the current one is
- *  used at once. */
+/** Interval in which slow measurements are considered; one faster than the last is used at once. */
 const comparedTicks = ticksPerSecond;
 
 /**
@@ -75,8 +73,7 @@ export class DatabaseTime {
     this.#onJump = onJump;
   }
 
-  /** Called with the database time in the response to a query that was sent at `sentAt` (monotonic
-   *  clock). */
+  /** Called with the database time in the response to a query sent at `sentAt` (monotonic). */
   observe(databaseTime: Ticks, sentAt: Ticks): void {
     if (this.#isOwn) return;
     const now = this.#clock.monotonic();
@@ -85,8 +82,7 @@ export class DatabaseTime {
   }
 
   /** Like `observe`, for a measurement that is always considered. Returns by how much the
-   *  database's clock has jumped ahead, or back (negative); 0 if it has not, or this node has
-   *  followed it. */
+   *  database's clock has jumped ahead, or back (negative); 0 if not, or if this node followed. */
   compare(databaseTime: Ticks, sentAt: Ticks): Ticks {
     const now = this.#clock.monotonic();
     const duration = now - sentAt;
@@ -111,8 +107,7 @@ export class DatabaseTime {
     return 0n;
   }
 
-  /** Takes this measurement whatever the earlier ones were: after a jump of the database's
-   *  clock. */
+  /** Takes this measurement whatever the earlier ones were, after a jump of the clock. */
   follow(databaseTime: Ticks, sentAt: Ticks): void {
     const now = this.#clock.monotonic();
     this.#jumps += 1;

@@ -14,8 +14,7 @@ interface PostgresStoreLocation extends NodeOptions {
   /** `postgres://user:password@host:port,host:port/database`. The parameters `schema` and
    *  `connections` are Etagere's, the others are passed to the driver. */
   readonly url: string;
-  /** Opens the separate key space (another schema) for records that live no longer than their
-   *  nodes. */
+  /** Opens another schema, for records that live no longer than their nodes. */
   readonly ephemeral?: boolean;
   /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;

@@ -27,13 +27,11 @@ export function schemaLock(schema: string): string {
 }
 
 /** The statement of `commit_batch` that notifies other server nodes of a commit, with its sequence
- *  and node. It only shortens their delay: they also poll every second, so a notification may be
- *  lost. */
+ *  and node. It only shortens their delay: they also poll every second, so one may be lost. */
 export const notifyCommit = `PERFORM pg_notify('etagere_' || current_schema(),
       (sequence_before + batch_size)::text || ' ' || batch_node);`;
 
-/** Queries whether a server is a standby, which accepts no commits. Used only if several servers
- *  are configured. */
+/** Queries whether a server is a standby, which accepts no commits. For addresses with several. */
 export const standbyQuery = "SELECT pg_is_in_recovery() AS is_standby";
 
 /** SQLSTATE classes of errors that a repetition does not resolve: 22, 23, 42 and P0 are bugs in a

@@ -23,8 +23,7 @@ interface QueuedPlan {
 }
 
 const plansPerStatementMax = 256;
-/** Limit of the tries of a statement: a pooled connection may be broken, and a retry uses another
- *  one. */
+/** Limit of the tries of a statement: a pooled connection may be broken; a retry uses another. */
 const triesMax = 3;
 
 /** Fetches the predicted reads of operations. With it Get Blob needs 1 round trip; Put Blob, Insert
@@ -41,8 +40,7 @@ export class Prefetcher {
     this.#options = options;
   }
 
-  /** Fetches what `prefetch` reads in a dry run. Returns `undefined` if that cannot be
-   *  predicted. */
+  /** Fetches what `prefetch` reads in a dry run. `undefined` if that cannot be predicted. */
   async open(prefetch: PrefetchWork): Promise<PrefetchedState | undefined> {
     const plan = await this.#planOf(prefetch);
     return plan === undefined ? undefined : new PrefetchedState(await this.#read(plan));

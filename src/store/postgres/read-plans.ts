@@ -150,8 +150,7 @@ export class ReadCache {
 
   put({ text, revision, value }: VersionedEntry): void {
     if (value.length > valueBytesMax || this.#recent.get(text)?.revision === revision) return;
-    // A copy, because the value is a view of the buffer of the whole result, which would stay in
-    // memory.
+    // A copy: the value is a view of the buffer of the whole result, which would stay in memory.
     this.#recent.set(text, { revision, value: value.slice() });
   }
 

@@ -9,8 +9,7 @@ import { createHash } from "node:crypto";
  *  statements that read single keys and ranges. The other files of this folder build their SQL
  *  parameters with it. */
 
-/** Text of the statement `get`. Queries give each statement a name, so that it is planned once per
- *  connection. */
+/** Text of the statement `get`. Statements have names, so that each connection plans them once. */
 const getText = `SELECT w.place, e.stamp, e.value
   FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
   JOIN entry e ON e.head = w.head AND e.digest = w.digest`;

@@ -148,8 +148,7 @@ const commitBatch = `CREATE OR REPLACE FUNCTION commit_batch(
     RETURN NEXT;
   END $$`;
 
-/** Fences a node, under the lock of every commit, so that each commit of the node either precedes
- *  this or fails. */
+/** Fences a node, under the lock of every commit, so that a commit of it precedes this or fails. */
 const giveUp = `CREATE FUNCTION give_up(lost_node text) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM 1 FROM state WHERE only_row = 1 FOR UPDATE;

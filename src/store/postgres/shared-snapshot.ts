@@ -14,8 +14,7 @@ import { asUnavailable } from "./unavailable.ts";
 /** One state of the database, on a connection that several views share, because the connections are
  *  few. `state-pool.ts` opens it. */
 
-/** What every state has besides its entries: number and time of its last commit, and the clock
- *  offset. */
+/** What a state has besides its entries: number and time of its last commit, clock offset. */
 export interface StateHeader {
   readonly sequence: number;
   readonly ticks: Ticks;
@@ -57,8 +56,7 @@ interface PendingGet extends PlannedKey {
   readonly reject: (error: unknown) => void;
 }
 
-/** A state of the database that several views read. Gets of one event-loop iteration are combined
- *  into one query. */
+/** A state of the database for several views. Gets of one event-loop iteration share a query. */
 export class SharedSnapshot {
   readonly header: StateHeader;
   readonly #clock: Clock;
@@ -138,8 +136,7 @@ export class SharedSnapshot {
     }
   }
 
-  /** Runs one query at a time, so that gets that arrive meanwhile are combined into the next
-   *  one. */
+  /** Runs one query at a time; gets that arrive meanwhile are combined into the next one. */
   #afterLastQuery<T>(query: () => Promise<T>): Promise<T> {
     const result = this.#lastQuery.then(query);
     this.#lastQuery = result.catch(() => undefined);

@@ -16,8 +16,7 @@ const headerQuery = `SELECT sequence, ticks, ${storeTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;
 /** Takes the lock of every commit: no other node commits until this transaction ends. */
 const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
-/** Limit of the tries to open a state: a pooled connection may be broken, and a retry uses another
- *  one. */
+/** Limit of the tries to open a state: a pooled connection may be broken; a retry uses another. */
 const beginsMax = 3;
 
 /** What `StatePool` and `Prefetcher` read with. */
@@ -35,9 +34,8 @@ interface QueuedCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens states of the database. Calls that are made while one is being opened share the next
- *  one. It begins after all these calls, so it contains every commit that was acknowledged
- *  before them. */
+/** Opens states of the database. Calls that are made while one is being opened share the next one.
+ *  It begins after all these calls, so it contains every commit acknowledged before. */
 export class StatePool {
   readonly #options: ReadersOptions;
   #queue: QueuedCall[] = [];
@@ -96,8 +94,7 @@ export class StatePool {
     }
   }
 
-  /** Opens a state and takes the lock of every commit; `client` holds it until its transaction
-   *  ends. */
+  /** Opens a state and takes the lock of every commit, until the transaction of `client` ends. */
   async lock(client: PoolClient): Promise<SharedSnapshot> {
     const header = await this.#readHeader(client, beginWriting);
     return new SharedSnapshot({ client, header, ...this.#options, onUnused: () => undefined });
@@ -112,8 +109,7 @@ export class StatePool {
   }
 }
 
-/** How often `keepActive` reads: a third of the 90 s after which the database ends an idle
- *  transaction. */
+/** Pause of `keepActive`: a third of the 90 s after which the database ends idle transactions. */
 const pauseMilliseconds = 30_000;
 /** The key that `keepActive` reads; it need not exist. */
 const anyKey = Uint8Array.of(1);

@@ -19,11 +19,9 @@ const confirmMilliseconds = 2_000;
 /** After so many measurements a node starts in any case: a clock that is corrected gradually seems
  *  to jump all the time, by little. */
 const measurementsMax = 15;
-/** By how much the time of a commit may be ahead of every clock; more means that this node is
- *  behind. */
+/** How far the time of a commit may be ahead of every clock; more: this node is behind. */
 const aheadTicksMax = ticksPerSecond;
-/** If another node changes the shift within this time, it disagrees with the correction of this
- *  node. */
+/** If another node changes the shift within this time, it disagrees with this node's correction. */
 const contradictedTicksMax = 5n * ticksPerSecond;
 
 const measureText = `SELECT ticks, clock_shift AS shift, ${storeTicks} AS clock FROM state`;

@@ -231,11 +231,9 @@ export type RestoreWrite = Omit<EngineWrite, "revision">;
 
 /** Which keys a restore treats differently, because they describe something outside the store. */
 export interface RestoreRules {
-  /** First bytes of keys that a restore leaves as they are, so that commits keep no old values of
-   *  them. */
+  /** First bytes of keys that a restore leaves as they are, so that no old values are kept. */
   readonly excluded: ReadonlySet<number>;
-  /** Prefixes of keys that a restore deletes, as those of open files: it ends what they
-   *  describe. */
+  /** Prefixes of keys that a restore deletes, because it ends what they describe. */
   readonly cleared: readonly Key[];
   /** Returns what to write for the keys that were changed since the saved state. A key without a
    *  write keeps its value. */
@@ -307,8 +305,8 @@ export class SavedStates {
     }));
   }
 
-  /** Makes the current state equal to the saved one with this name, in one commit. Returns whether
-   *  there is one. */
+  /** Makes the state equal to the saved one with this name, in one commit. Returns whether it
+   *  exists. */
   async restore(name: string): Promise<boolean> {
     const { rules } = this.#options;
     let isFound = false;
@@ -337,8 +335,7 @@ export class SavedStates {
     return isFound;
   }
 
-  /** For each key, whether any saved state contains it: an extent that one contains must be
-   *  kept. */
+  /** For each key, whether any saved state contains it: an extent in one must be kept. */
   contain(keys: readonly Key[]): readonly boolean[] {
     return this.#read((current) => {
       const numbers = readStates(current).map(({ number }) => number);
@@ -407,7 +404,7 @@ function nextBatch(
   return { sequence, ticks, writes: writesAt(sequence), mayUseReserve: true };
 }
 
-/** Whether a key exists in any saved state. Goes back from the current state, one undo log at a
+/** Whether a key is in any saved state. Goes back from the current state, one undo log at a
  *  time. */
 function isInAny(current: EngineReader, numbers: readonly number[], key: Key): boolean {
   const text = textOfKey(key);
@@ -427,8 +424,7 @@ export type SnapshotProblem =
   | "TooManySnapshots"
   | "SnapshotsNotSupported";
 
-/** A saved state (users call it a snapshot) could not be saved, restored or deleted; nothing was
- *  changed. */
+/** A state (users say snapshot) could not be saved, restored or deleted; nothing was changed. */
 export class SnapshotError extends Error {
   override readonly name = "SnapshotError";
   readonly code: SnapshotProblem;

@@ -75,7 +75,7 @@ export async function openContentStore(options: ContentOptions): Promise<Content
   };
   const { md5Thread, scopeKeys } = options;
   const loop = newLoopShare(clock);
-  const parts = { store, ids, writer, fileCache, pinTracker, reclaimer, md5Thread, loop };
+  const parts = { store, ids, writer, fileCache, pinTracker, horizons, reclaimer, md5Thread, loop };
   return new StoredContent({ ...parts, ...storage, scopeKeys });
 }
 
@@ -85,6 +85,7 @@ interface ContentParts {
   readonly writer: ExtentWriter;
   readonly fileCache: ExtentFileCache;
   readonly pinTracker: PinTracker;
+  readonly horizons: HorizonRegistry;
   readonly reclaimer: SpaceReclaimer;
   readonly md5Thread: Md5Source | undefined;
   readonly loop: LoopShare;
@@ -99,10 +100,12 @@ class StoredContent implements ContentStore {
   /** Loads content nodes for readers, whose pin keeps the nodes from being deleted. Each is read on
    *  a short store snapshot, because a view would expire during a long download. */
   readonly #pinnedNodes: NodeSource;
+  readonly #assertPinned: () => Promise<void>;
   #reclaiming: Promise<boolean> | undefined;
 
   constructor(parts: ContentParts) {
     this.#parts = parts;
+    this.#assertPinned = () => parts.horizons.assertNotFenced();
     this.#pinnedNodes = (id) => parts.store.snapshot((view) => loadNode(view, id));
   }
 
@@ -155,7 +158,10 @@ class StoredContent implements ContentStore {
     const unpin =
       ref.kind === "inline" ? () => undefined : this.#parts.pinTracker.pin(view.sequence);
     const { fileCache, isRemote, scopeKeys } = this.#parts;
-    const parts = { fileCache, bufferPool: this.#bufferPool, nodes: this.#pinnedNodes, unpin, key };
+    const bufferPool = this.#bufferPool;
+    const nodes = this.#pinnedNodes;
+    const assertPinned = this.#assertPinned;
+    const parts = { fileCache, bufferPool, nodes, unpin, assertPinned, key };
     return contentReader(ref, { ...parts, scopeKeys, isRemote, span });
   }
 

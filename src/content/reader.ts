@@ -19,6 +19,8 @@ interface ReaderParts {
   readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
+  /** Throws if this server node was fenced, so that the pin has ended. */
+  readonly assertPinned: () => Promise<void>;
   /** Whether the bytes are in S3, which may be unreachable: `reach` then tests it. */
   readonly isRemote: boolean;
   /** The client's key, for slices that it has encrypted. */
@@ -77,6 +79,10 @@ async function* readChunks(
       }
     }
     if (left > 0) yield await filler.finish();
+  } catch (error) {
+    // The other nodes may have deleted the content if they have fenced this one in the meantime.
+    await parts.assertPinned();
+    throw error;
   } finally {
     await filler.drain();
     bufferPool.release(buffer);

@@ -216,7 +216,9 @@ async function inDatabase(
   const isAlone = await hasNoNodes(ephemeral);
   await Promise.all([store, ephemeral].map((each) => each.keepTime(isAlone)));
   const fence = (other: string): Promise<void> => store.fence(other);
-  const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence });
+  const assertNotFenced = (): Promise<void> => store.assertNotFenced();
+  const self = { self: node, clock, log };
+  const processes = await openNodes({ store: ephemeral, ...self, fence, assertNotFenced });
   return { store, ephemeral, processes };
 }
 

@@ -19,6 +19,8 @@ interface NodesOptions {
   /** Fences a server node: it can never commit again. Only after that may other nodes treat it as
    *  ended. */
   readonly fence: (node: string) => Promise<void>;
+  /** Throws `StoreUnavailable` if this node was fenced. */
+  readonly assertNotFenced: () => Promise<void>;
 }
 
 interface NodeRecord {
@@ -115,6 +117,10 @@ class Nodes implements Processes {
       await this.#options.store.transact(async (tx) => tx.delete(nodeTable.key(id)));
     }
     return silent.map(({ id }) => id);
+  }
+
+  assertNotFenced(): Promise<void> {
+    return this.#options.assertNotFenced();
   }
 
   async close(): Promise<void> {

@@ -27,6 +27,9 @@ export interface Processes {
   live(): Promise<readonly LiveProcess[]>;
   /** Removes ended processes from the list and returns their ids, to remove what they left. */
   sweep(): Promise<readonly string[]>;
+  /** Throws `StoreUnavailable` if the others treat this process as ended although it runs, as
+   *  server nodes do after 30 s without a heartbeat. Processes of one machine never do. */
+  assertNotFenced(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -74,6 +77,7 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
       });
       return dead.map((each) => each.id);
     },
+    assertNotFenced: () => Promise.resolve(),
     close: () => store.transact(async (tx) => tx.delete(processTable.key(id))),
   };
 }

@@ -130,6 +130,18 @@ describe("nodes on one database", () => {
     await Promise.all([lost.close(), other.close()]);
   });
 
+  it("learn that they were fenced without a commit", async () => {
+    const url = database.newUrl();
+    const lost = await open(url);
+    const node = `node-${nodes}`;
+    const other = await open(url);
+    await lost.assertNotFenced();
+    await other.fence(node);
+    await expect(lost.assertNotFenced()).rejects.toThrow(StoreUnavailable);
+    await other.assertNotFenced();
+    await Promise.all([lost.close(), other.close()]);
+  });
+
   it("reject a newer schema format", async () => {
     const url = database.newUrl();
     await (await open(url)).close();

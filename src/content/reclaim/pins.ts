@@ -16,6 +16,9 @@ export interface HorizonRegistry {
   publish(sequence: number): Promise<void>;
   /** The horizon of every running process; 0 for one that has not published any. */
   published(): Promise<ReadonlyMap<string, number>>;
+  /** Throws `StoreUnavailable` if other server nodes have fenced this one: then they may have
+   *  deleted what it has pinned. */
+  assertNotFenced(): Promise<void>;
 }
 
 /** The registry for a store that only this process has open. */
@@ -27,6 +30,7 @@ export function soloHorizons(self: string): HorizonRegistry {
       horizon = sequence;
     },
     published: () => Promise.resolve(new Map([[self, horizon]])),
+    assertNotFenced: () => Promise.resolve(),
   };
 }
 
@@ -40,6 +44,7 @@ export function sharedHorizons(processes: Processes): HorizonRegistry {
       const live = await processes.live();
       return new Map(live.map(({ id, fields }) => [id, Number(fields["contentPromise"] ?? 0)]));
     },
+    assertNotFenced: () => processes.assertNotFenced(),
   };
 }
 

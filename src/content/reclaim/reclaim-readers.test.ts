@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asPart, compose, share, whole, write, type ContentRef } from "../content-ref.ts";
-import { decodeCounter, StoreBusy } from "../../store/store.ts";
+import { decodeCounter, StoreBusy, StoreUnavailable } from "../../store/store.ts";
 import { openDiskFiles } from "../extents/disk-files.ts";
 import { soloHorizons, type HorizonRegistry } from "./pins.ts";
 import { listExtents } from "../extents/extent-table.ts";
@@ -75,6 +75,28 @@ describe("a running read", () => {
     reader.close();
     await fixture.reclaimAll();
     await expect(readAll(reader.read(0, reader.length))).rejects.toThrow("missing");
+  });
+
+  test("fails as unavailable if this node was fenced and its content deleted", async () => {
+    const fenced = new StoreUnavailable("fenced");
+    let isFenced = false;
+    const horizons = {
+      ...soloHorizons("self"),
+      assertNotFenced: () => (isFenced ? Promise.reject(fenced) : Promise.resolve()),
+    };
+    const fixture = await openContentFixture({ extentBytes, horizons });
+    const small = await fixture.receive(pattern(600, 5));
+    const parts = Array.from({ length: 5000 }, (_, index) => asPart(small, `block-${index}`));
+    await fixture.put("tree", () => compose(parts));
+    fixture.content.discard(small);
+    const reader = await openReader(fixture, "tree");
+    // Without its pin, which other nodes ignore.
+    reader.close();
+    await fixture.remove("tree");
+    await fixture.reclaimAll();
+    await expect(readAll(reader.read(0, reader.length))).rejects.toThrow("missing");
+    isFenced = true;
+    await expect(readAll(reader.read(0, reader.length))).rejects.toBe(fenced);
   });
 
   test("cannot begin in a view below the read horizon", async () => {

@@ -70,6 +70,7 @@ export class PostgresStore implements Store {
   readonly #timeKeeper: TimeKeeper;
   #closing: Promise<void> | undefined;
   readonly #node: string;
+  readonly #log: Log;
   #isFenced = false;
 
   constructor(options: PostgresStoreOptions) {
@@ -77,6 +78,7 @@ export class PostgresStore implements Store {
     this.#connections = connections;
     this.#states = states;
     this.#node = options.node;
+    this.#log = options.log;
     this.#timeKeeper = new TimeKeeper({ ...options, pool: connections.writers });
     const nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
@@ -89,7 +91,7 @@ export class PostgresStore implements Store {
       commits: new DatabaseCommits({
         ...options,
         pool: connections.writers,
-        onFenced: () => this.#markFenced(options.log),
+        onFenced: () => this.#markFenced(),
       }),
       clock,
       nextTicks,
@@ -157,6 +159,20 @@ export class PostgresStore implements Store {
     }
   }
 
+  /** Throws `StoreUnavailable` if another node has fenced this one, or if the database is
+   *  unreachable. A node learns it by itself only when it commits. */
+  async assertNotFenced(): Promise<void> {
+    this.#checkOpen();
+    try {
+      const text = "SELECT FROM given_up WHERE node = $1";
+      const { rowCount } = await this.#connections.writers.query(text, [this.#node]);
+      if (rowCount !== 0) this.#markFenced();
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+    this.#checkOpen();
+  }
+
   /** Commits the queued transactions, then closes views and connections. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -188,10 +204,10 @@ export class PostgresStore implements Store {
     return view.sequence;
   }
 
-  #markFenced(log: Log): void {
+  #markFenced(): void {
     if (!this.#isFenced) {
       const message = "this node was fenced and can no longer commit; restart it";
-      log.error({ node: this.#node }, message);
+      this.#log.error({ node: this.#node }, message);
     }
     this.#isFenced = true;
   }

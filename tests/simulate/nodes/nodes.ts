@@ -176,7 +176,9 @@ export class Nodes implements Site {
     const isAlone = await hasNoNodes(ephemeral);
     await Promise.all([store, ephemeral].map((each) => each.keepTime(isAlone)));
     const fence = (other: string): Promise<void> => store.fence(other);
-    const processes = await openNodes({ store: ephemeral, self: id, clock, log, fence });
+    const assertNotFenced = (): Promise<void> => store.assertNotFenced();
+    const self = { self: id, clock, log };
+    const processes = await openNodes({ store: ephemeral, ...self, fence, assertNotFenced });
     opened.push(() => processes.close());
     const files = await this.#files(node);
     const owners = async () => new Set((await processes.live()).map((each) => each.id));

@@ -222,6 +222,9 @@ export class SimDatabase {
       const clock = this.#storeTime(schema.tables, this.#options.scheduler.now);
       return respond({ rows: [{ ticks: String(ticks), shift: String(clockShift), clock }] });
     }
+    if (text.startsWith("SELECT FROM given_up")) {
+      return respond({ ...done, rowCount: schema.tables.fenced.has(String(values[0])) ? 1 : 0 });
+    }
     const [value, seen] = values;
     const change = (tables: Tables): Tables => {
       if (text === "SELECT give_up($1)") {

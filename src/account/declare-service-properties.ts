@@ -129,7 +129,6 @@ function declareGet(service: ServiceName, declaration: ServiceDeclaration): Oper
     since,
     params,
     permission: readPermission,
-    effect: "reads",
     decide: ({ target }) => ({
       headers: { "Cache-Control": noCache && "no-cache" },
       body: xmlBody(renderServiceProperties(service, target.properties[service] ?? {})),
@@ -153,7 +152,6 @@ function declareSet(
     params,
     body: { kind: "xml", bytesMax: servicePropertiesBytesMax, parse },
     permission: { letters: "w", resourceType: "s", sas: "account-only" },
-    effect: "writes",
     status: 202,
     decide: ({ target, input }) => {
       const changed = { ...target.properties[service], ...input.body };
@@ -442,7 +440,6 @@ function declareStats(declaration: ServiceDeclaration): Operation {
     since: "2013-08-15",
     params,
     permission: readPermission,
-    effect: "reads",
     decide: ({ secondary, now }) => {
       if (!secondary) return invalidQuery("comp", "stats");
       const synced = textElement("LastSyncTime", formatHttpDate(now));

@@ -94,7 +94,7 @@ interface ServiceResource {
 
 /** Declares an operation whose target is the service itself. Each service has operations of this
  *  kind (Get Service Properties). */
-export const serviceOperation = operationsOf<ServiceResource, Address>();
+export const serviceOperation = operationsOf<ServiceResource, Address>("2009-09-19");
 
 /** Declares the preflight request that browsers send before a cross-origin request. It depends only
  *  on the CORS rules of the service, not on credentials or on the path. */
@@ -112,7 +112,6 @@ export function declarePreflight(service: ServiceName, name: string) {
     permission: { resourceType: "sco", allowsAnonymous: true },
     target: "must-exist",
     ...noETag,
-    effect: "reads",
     decide: ({ target, input }) => {
       const headers = preflightHeaders(target.properties[service]?.cors ?? [], input);
       return headers.ok ? { headers: headers.value } : headers;

@@ -51,7 +51,6 @@ export const blobRead = {
   conditions: "read",
   lease: "match-if-given",
   etag: "keep",
-  effect: "reads",
   policy: {
     content: "none",
     generations: "any",
@@ -68,7 +67,6 @@ export const blobChange = {
   conditions: "write",
   lease: "match-if-leased",
   etag: "renew",
-  effect: "writes",
   policy: {
     content: "change",
     generations: "current",

@@ -92,7 +92,9 @@ interface BlobResources {
   readonly page: { scope: PageScope; target: BlobRecord };
 }
 
-export const operation = operationsOf<BlobResources, BlobAddress>();
+export const operation = operationsOf<BlobResources, BlobAddress>("2009-09-19");
+/** Declares an operation of the Data Lake API, which is newer. */
+export const pathOperation = operationsOf<BlobResources, BlobAddress>("2018-11-09");
 
 async function loadContainer(
   view: RecordView,

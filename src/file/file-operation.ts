@@ -19,7 +19,12 @@ import type { LockState } from "./locks/lock-state.ts";
 import { locks, type NodeRecord } from "./records.ts";
 import type { FileApi } from "./events.ts";
 import { keepsTrailingDots, type FileAddress } from "./file-address.ts";
-import type { FileResources, NodeScope, WritePolicies } from "./resources.ts";
+import {
+  firstVersion,
+  type FileResources,
+  type NodeScope,
+  type WritePolicies,
+} from "./resources.ts";
 
 /** Declares the REST operations on files (`fileOperation`), which SMB clients may have open at the
  *  same time. */
@@ -57,7 +62,7 @@ export function fileOperation<
     WritePolicies,
 ): FileOperation {
   const params = { ...spec.params, keepsTrailingDots };
-  const given = completeDeclaration({ ...spec, params }) as FileOperation;
+  const given = completeDeclaration({ ...spec, params }, firstVersion) as FileOperation;
   const declared = { ...given, permission: { ...given.permission, needsIntent: true as const } };
   const { fileAccess } = declared;
   return fileAccess === "none" ? declared : withAccessCheck(declared, fileAccess);

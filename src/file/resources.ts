@@ -79,8 +79,13 @@ export interface WritePolicies {
   readonly acceptsPendingCopy?: true;
 }
 
+/** The first x-ms-version of the File service. */
+export const firstVersion = "2015-02-21";
+
 /** Declares a REST operation on the service or a share; for files there is `fileOperation`. */
-export const operation = operationsOf<Pick<FileResources, "service" | "share">, FileAddress>();
+export const operation = operationsOf<Pick<FileResources, "service" | "share">, FileAddress>(
+  firstVersion,
+);
 
 async function loadShare(
   view: RecordView,

@@ -202,8 +202,8 @@ export interface OperationSpec<
   /** The operation ids in Microsoft's OpenAPI documents. */
   readonly ids: readonly string[];
   readonly route: Route<N>;
-  /** The first x-ms-version that has the operation. */
-  readonly since: Version;
+  /** The first x-ms-version that has the operation. Undefined: the first one of the service. */
+  readonly since?: Version;
   /** Undefined if the operation has no parameters. */
   readonly params?: P;
   /** Undefined if the operation rejects a request with a body. */
@@ -240,8 +240,9 @@ export interface OperationSpec<
   readonly etag: ETagPolicy;
   /** Completes the address with keys from the body: those of an inserted entity. */
   readonly completeAddress?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
-  /** Whether the operation runs in a transaction (`writes`) or on a store snapshot (`reads`). */
-  readonly effect: "reads" | "writes";
+  /** Whether the operation runs in a transaction (`writes`) or on a store snapshot (`reads`).
+   *  Undefined: `reads` for the methods GET, HEAD and OPTIONS, otherwise `writes`. */
+  readonly effect?: "reads" | "writes";
   /** The operation deletes the target or, like Clear Messages, what it contains. It may therefore
    *  use the space that is reserved for a full disk. */
   readonly isDeletion?: true;
@@ -316,8 +317,10 @@ export type Operation = Omit<
   | "freedBytes"
   | "checkBodyLength"
 > & {
+  readonly since: Version;
   readonly params: Params;
   readonly body: BodySpec<unknown>;
+  readonly effect: "reads" | "writes";
   readonly status: number;
   readonly policy?: object | undefined;
   /** The fields of the input by the role of their parameter (`ParamRole`), by which the server
@@ -347,8 +350,8 @@ export type AnyDecisionContext = DecisionContext<
 >;
 
 /** Returns the function with which a service declares its operations. It infers the input from
- *  `params`, and checks the names of response headers. */
-export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
+ *  `params`. `firstVersion` is the first x-ms-version that has the service. */
+export function operationsOf<Rs extends ResourceTypes, A extends Address>(firstVersion: Version) {
   return function operation<
     const N extends keyof Rs & string,
     const T extends TargetPolicy,
@@ -356,7 +359,7 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
     B = undefined,
     S = undefined,
   >(spec: OperationSpec<Rs, A, N, T, P, B, S> & PolicyOf<Rs[N]>): Operation {
-    return completeDeclaration(spec);
+    return completeDeclaration(spec, firstVersion);
   };
 }
 
@@ -365,18 +368,18 @@ export type NoParams = typeof noParams;
 
 /** Fields that a declaration may omit, and that `completeDeclaration` fills in, so that an
  *  `Operation` always has them. */
-type OmittedField = "params" | "body" | "status";
+type OmittedField = "since" | "params" | "body" | "effect" | "status";
 
-const omittedFields: Pick<Operation, OmittedField> = {
-  params: noParams,
-  body: { kind: "none" },
-  status: 200,
-};
+const omittedFields = { params: noParams, body: { kind: "none" }, status: 200 } as const;
+const readMethods: ReadonlySet<Method> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Completes a declaration with the fields that it may omit. Called by `operationsOf`, and for
  *  operations that are derived from another declaration. */
-export function completeDeclaration(spec: object): Operation {
-  const operation = { ...omittedFields, ...spec } as Operation;
+export function completeDeclaration(spec: object, firstVersion: Version): Operation {
+  const { route } = spec as Pick<Operation, "route">;
+  const reads = [route.method].flat().every((method) => readMethods.has(method));
+  const defaults = { ...omittedFields, since: firstVersion, effect: reads ? "reads" : "writes" };
+  const operation = { ...defaults, ...spec } as Operation;
   return { ...operation, roles: rolesOf(operation.params) };
 }
 
@@ -414,7 +417,6 @@ export const noETag = { conditions: "none", lease: "none", etag: "none" } as con
 export const largeListing = {
   target: "must-exist",
   ...noETag,
-  effect: "reads",
   largeResponse: true,
 } as const;
 
@@ -424,7 +426,6 @@ export const creation = {
   conditions: "none",
   lease: "none",
   etag: "renew",
-  effect: "writes",
 } as const;
 
 /** Declared by operations that read properties of a container, share or file. */
@@ -433,7 +434,6 @@ export const propertiesRead = {
   conditions: "none",
   lease: "match-if-given",
   etag: "keep",
-  effect: "reads",
 } as const;
 
 /** Declared by operations that change properties of a container or share. */
@@ -442,7 +442,6 @@ export const propertiesChange = {
   conditions: "none",
   lease: "match-if-given",
   etag: "renew",
-  effect: "writes",
 } as const;
 
 type ReservePolicy = Pick<Operation, "isDeletion" | "mayUseReserve" | "lease">;

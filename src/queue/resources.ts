@@ -37,11 +37,11 @@ interface QueueResources {
   readonly message: { scope: QueueScope; target: MessageRecord };
 }
 
-export const operation = operationsOf<QueueResources, QueueAddress>();
+export const operation = operationsOf<QueueResources, QueueAddress>("2009-09-19");
 
 /** What most operations of this service declare. Queues and messages have neither ETags nor leases;
  *  2009-09-19 is the first x-ms-version of the documents that all of them have. */
-export const queueDefaults = { since: "2009-09-19", target: "must-exist", ...noETag } as const;
+export const queueDefaults = { target: "must-exist", ...noETag } as const;
 
 const messagesSegment = "messages";
 

@@ -34,7 +34,7 @@ interface TableResources {
   readonly nested: { scope: TableScope; target: EntityRecord };
 }
 
-export const operation = operationsOf<TableResources, TableAddress>();
+export const operation = operationsOf<TableResources, TableAddress>("2009-09-19");
 
 export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };

@@ -13,7 +13,6 @@ export const getBlockList = operation({
   name: "Get Block List",
   ids: ["BlockBlob_GetBlockList"],
   route: { method: "GET", resource: "blob", query: { comp: "blocklist" } },
-  since: "2009-09-19",
   params: { type: query("blocklisttype", oneOf("committed", "uncommitted", "all")) },
   target: "optional",
   conditions: "tags",

@@ -104,7 +104,6 @@ export const putBlockList = operation({
   name: "Put Block List",
   ids: ["BlockBlob_CommitBlockList"],
   route: { method: "PUT", resource: "blob", query: { comp: "blocklist" } },
-  since: "2009-09-19",
   params: blockBlobParams,
   body: {
     kind: "xml",

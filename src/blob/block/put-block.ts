@@ -166,7 +166,6 @@ const staging = {
   conditions: "none",
   lease: "match-if-leased",
   etag: "none",
-  effect: "writes",
   policy: { ...blobChange.policy, content: "none", clientKey: "none", directories: "reject" },
   status: 201,
   reads: (view: RecordView, { scope, input }: BlockRequest): Promise<StagingState> =>
@@ -181,7 +180,6 @@ export const putBlock = operation({
   name: "Put Block",
   ids: ["BlockBlob_StageBlock"],
   route: partRoute("block", false),
-  since: "2009-09-19",
   body: partBody(putBlockBytesMax),
   freedBytes: (view, { scope, input }) => replacedBytes(view, scope, input.blockId),
 });

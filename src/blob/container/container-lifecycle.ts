@@ -35,7 +35,6 @@ export const createContainer = operation({
   name: "Create Container",
   ids: ["Container_Create"],
   route: { method: "PUT", resource: "container", query: { restype: "container" } },
-  since: "2009-09-19",
   params: {
     metadata,
     publicAccess,
@@ -90,13 +89,11 @@ export const deleteContainer = operation({
   name: "Delete Container",
   ids: ["Container_Delete"],
   route: { method: "DELETE", resource: "container", query: { restype: "container" } },
-  since: "2009-09-19",
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
   target: "optional",
   conditions: "write",
   lease: "match-if-leased",
   etag: "none",
-  effect: "writes",
   isDeletion: true,
   status: 202,
   reads: async (view, { target, scope, address }) =>
@@ -149,7 +146,6 @@ export const restoreContainer = operation({
   permission: restorePermission,
   target: "must-not-exist",
   ...noETag,
-  effect: "writes",
   status: 201,
   reads: async (view, { scope, input }) => {
     const version = parseDeletedVersion(input.version);
@@ -210,7 +206,6 @@ export const renameContainer = operation({
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   target: "must-not-exist",
   ...noETag,
-  effect: "writes",
   reads: async (view, { scope, input }) => {
     const key = { account: scope.account.id, name: input.source };
     const record = await view.get(containers, key);

@@ -27,7 +27,6 @@ export const getContainerProperties = operation({
   name: "Get Container Properties",
   ids: ["Container_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "container", query: { restype: "container" } },
-  since: "2009-09-19",
   permission: readPermission,
   decide: ({ target, now }) => ({
     metadata: target.metadata,
@@ -53,7 +52,6 @@ export const getContainerMetadata = operation({
     resource: "container",
     query: { restype: "container", comp: "metadata" },
   },
-  since: "2009-09-19",
   permission: readPermission,
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -68,7 +66,6 @@ export const setContainerMetadata = operation({
     resource: "container",
     query: { restype: "container", comp: "metadata" },
   },
-  since: "2009-09-19",
   params: { metadata },
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   conditions: "write",
@@ -86,7 +83,6 @@ export const getContainerAcl = operation({
   name: "Get Container ACL",
   ids: ["Container_GetAccessPolicy", "Container_GetAccessPolicy_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "container", query: aclQuery },
-  since: "2009-09-19",
   permission: { resourceType: "c", sas: "none" },
   decide: ({ target }) => ({
     headers: { "x-ms-blob-public-access": target.publicAccess },
@@ -101,7 +97,6 @@ export const setContainerAcl = operation({
   name: "Set Container ACL",
   ids: ["Container_SetAccessPolicy"],
   route: { method: "PUT", resource: "container", query: aclQuery },
-  since: "2009-09-19",
   params: { publicAccess },
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
   permission: { resourceType: "c", sas: "none" },

@@ -39,7 +39,6 @@ export const copyBlob = operation({
   name: "Copy Blob",
   ids: ["Blob_StartCopyFromURL"],
   route: { method: "PUT", resource: "blob", headers: { "x-ms-copy-source": true } },
-  since: "2009-09-19",
   params: {
     metadata,
     tags: tagsHeader,
@@ -213,7 +212,6 @@ export const abortCopyBlob = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "none",
-  effect: "writes",
   policy: {
     content: "none",
     generations: "current",

@@ -8,7 +8,7 @@ import { query } from "../../protocol/params.ts";
 import { createContainer, deleteContainer } from "../container/container-lifecycle.ts";
 import { getContainerProperties, setContainerMetadata } from "../container/container-properties.ts";
 import { containers, type ContainerRecord } from "../records.ts";
-import { operation } from "../resources.ts";
+import { pathOperation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
 import { jsonListBody, headerGroups } from "./dialect.ts";
 import { formatProperties, maxResults, newProperties } from "./params.ts";
@@ -83,7 +83,7 @@ export const deleteFilesystem: Operation = {
 const filesystemsMax = 5000;
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */
-export const listFilesystems = operation({
+export const listFilesystems = pathOperation({
   name: "List Filesystems",
   ids: ["Service_ListFileSystems"],
   route: { method: "GET", resource: "service", query: { resource: "account" } },

@@ -201,7 +201,6 @@ export const listBlobs = operation({
     resource: "container",
     query: { restype: "container", comp: "list" },
   },
-  since: "2009-09-19",
   params: listParams,
   permission: { letters: "l", resourceType: "c", publicRead: "container", posix: {} },
   ...largeListing,

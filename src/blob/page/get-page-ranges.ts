@@ -258,7 +258,6 @@ export const getPageRanges = operation({
   name: "Get Page Ranges",
   ids: ["PageBlob_GetPageRanges", "PageBlob_GetPageRangesDiff"],
   route: { method: "GET", resource: "blob", query: { comp: "pagelist" } },
-  since: "2009-09-19",
   params: {
     range: readRange,
     previous: query("prevsnapshot", parseSnapshotTime),

@@ -150,7 +150,6 @@ export const putPage = operation({
   name: "Put Page",
   ids: ["PageBlob_UploadPages"],
   route: pageRoute({ "x-ms-page-write": "update", "x-ms-copy-source": false }),
-  since: "2009-09-19",
   params: { range: pageRange, sequence, encryption },
   body: partBody(() => putPageBytesMax),
   status: 201,
@@ -198,7 +197,6 @@ export const clearPages = operation({
   name: "Put Page",
   ids: ["PageBlob_ClearPages"],
   route: pageRoute({ "x-ms-page-write": "clear" }),
-  since: "2009-09-19",
   params: { range: pageRange, sequence, encryption },
   status: 201,
   decide: ({ target, input, newETag }) => {

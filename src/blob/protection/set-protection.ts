@@ -17,7 +17,6 @@ const protectionChange = {
   namespace: "flat",
   target: "must-exist",
   ...noETag,
-  effect: "writes",
   policy: { ...blobRead.policy, pendingCopy: "reject", clientKey: "none" },
 } as const;
 

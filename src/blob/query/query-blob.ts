@@ -157,6 +157,7 @@ export const queryBlob = operation({
   params: { encryption },
   body: { kind: "xml", bytesMax: queryBytesMax, parse: parseQueryRequest },
   policy: { ...blobRead.policy, content: "read", directories: "reject" },
+  effect: "reads",
   // The query runs while the response is sent and takes its event-loop time from `loop`, as a read
   // does.
   reads: ({ loop }) => loop,

@@ -22,7 +22,6 @@ export const getBlobProperties = operation({
   name: "Get Blob Properties",
   ids: ["Blob_GetProperties"],
   route: { method: "HEAD", resource: "blob" },
-  since: "2009-09-19",
   params: { encryption: encryptionOfProperties },
   decide: (context) => ({
     metadata: context.target.metadata,
@@ -43,7 +42,6 @@ export const getBlobMetadata = operation({
   name: "Get Blob Metadata",
   ids: ["Blob_GetMetadata_GET", "Blob_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "blob", query: { comp: "metadata" } },
-  since: "2009-09-19",
   params: { encryption: encryptionOfProperties },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -68,7 +66,6 @@ export const getBlob = operation({
   name: "Get Blob",
   ids: ["Blob_Download"],
   route: { method: "GET", resource: "blob" },
-  since: "2009-09-19",
   params: {
     range: readRange,
     rangeChecksum,

@@ -39,7 +39,6 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     permission: { resourceType: "sco", notFoundIfAnonymous: true },
     target: "ignored",
     ...noETag,
-    effect: "reads",
     policy: { ...blobRead.policy, clientKey: "none" },
     decide: ({ features }) => ({
       headers: {

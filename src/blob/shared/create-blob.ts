@@ -212,7 +212,6 @@ export const blobCreation = {
   conditions: "create",
   lease: "match-if-leased",
   etag: "renew",
-  effect: "writes",
   policy: {
     content: "replace",
     generations: "current",

@@ -22,7 +22,6 @@ export const getBlobTags = operation({
   conditions: "tags",
   lease: "match-if-given",
   etag: "none",
-  effect: "reads",
   policy: { ...blobRead.policy, clientKey: "none" },
   decide: ({ target }) => ({ body: newXmlBody(renderTags(target.tags ?? {})) }),
 });
@@ -60,7 +59,6 @@ export const setBlobTags = operation({
   conditions: "tags",
   lease: "match-if-leased",
   etag: "none",
-  effect: "writes",
   policy: {
     content: "none",
     generations: "versions",

@@ -31,7 +31,6 @@ export const setBlobTier = operation({
   conditions: "tags",
   lease: "match-if-given",
   etag: "none",
-  effect: "writes",
   mayBeBatched: true,
   policy: {
     content: "none",

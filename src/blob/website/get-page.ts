@@ -31,7 +31,6 @@ export const getPage = operation({
   conditions: "read",
   lease: "none",
   etag: "keep",
-  effect: "reads",
   decide: ({ target, scope, input }) => {
     const { content } = target;
     const headers = { ...renderHttpHeaders(target.headers), "Accept-Ranges": "bytes" };

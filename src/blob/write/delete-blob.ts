@@ -56,7 +56,6 @@ const deletion = {
   conditions: "write",
   lease: "match-if-leased",
   etag: "none",
-  effect: "writes",
   isDeletion: true,
   mayBeBatched: true,
   policy: {
@@ -74,7 +73,6 @@ export const deleteBlob = operation({
   ...deletion,
   ids: ["Blob_Delete"],
   route: { method: "DELETE", resource: "blob" },
-  since: "2009-09-19",
   permission: { letters: "d", resourceType: "o" },
   target: "optional",
   status: 202,

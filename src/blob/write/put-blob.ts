@@ -35,7 +35,6 @@ export const putBlockBlob = operation({
     resource: "blob",
     headers: { "x-ms-blob-type": "BlockBlob", "x-ms-copy-source": false },
   },
-  since: "2009-09-19",
   params: { ...blockBlobParams, headers: blobOrRequestHeaders },
   body: {
     kind: "content",
@@ -104,7 +103,6 @@ export const createPageBlob = operation({
   name: "Put Blob",
   ids: ["PageBlob_Create"],
   route: { method: "PUT", resource: "blob", headers: { "x-ms-blob-type": "PageBlob" } },
-  since: "2009-09-19",
   params: {
     emptyBody,
     length: required(pageBlobLength),

@@ -32,7 +32,6 @@ export const setBlobProperties = operation({
   name: "Set Blob Properties",
   ids: ["Blob_SetHTTPHeaders", "PageBlob_Resize", "PageBlob_UpdateSequenceNumber"],
   route: { method: "PUT", resource: "blob", query: { comp: "properties" } },
-  since: "2009-09-19",
   params: {
     headers: blobHeaders,
     length: pageBlobLength,
@@ -97,7 +96,6 @@ export const setBlobMetadata = operation({
   name: "Set Blob Metadata",
   ids: ["Blob_SetMetadata"],
   route: { method: "PUT", resource: "blob", query: { comp: "metadata" } },
-  since: "2009-09-19",
   params: { metadata, encryption },
   policy: { ...blobChange.policy, event: "SetBlobMetadata" },
   decide: (context) => {
@@ -145,7 +143,6 @@ export const setBlobExpiry = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "keep",
-  effect: "writes",
   policy: { ...blobChange.policy, clientKey: "none", directories: "reject" },
   decide: (context) => {
     const { target, input, now } = context;
@@ -192,7 +189,6 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     name: "Lease Blob",
     ids,
     route: { method: "PUT", resource: "blob", query, headers },
-    since: "2009-09-19",
     params: { action: leaseAction("blob") },
     permission: { letters, resourceType: "o" },
     conditions: "write",

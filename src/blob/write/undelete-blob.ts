@@ -136,7 +136,6 @@ export const undeleteBlob = operation({
   permission: { letters: "w", resourceType: "o" },
   target: "optional",
   ...noETag,
-  effect: "writes",
   policy: { ...blobChange.policy, content: "none", clientKey: "none", event: "UndeleteBlob" },
   reads: async (view, { scope, address, input, aclCaller }) => {
     if (!isHierarchical(scope)) return { kept: await generationsOf(view, blobKey({ scope })) };

@@ -200,7 +200,6 @@ export const copyFile = fileOperation({
   name: "Copy File",
   ids: ["File_StartCopy"],
   route: { method: "PUT", resource: "file", headers: { "x-ms-copy-source": true } },
-  since: "2015-02-21",
   params,
   namedResources: [copySource],
   permission: {
@@ -217,7 +216,6 @@ export const copyFile = fileOperation({
     ...replaceAccess,
     range: wholeFile,
   },
-  effect: "writes",
   event: "CopyFile",
   status: 202,
   reads: async (view, { scope, source, input }) => ({
@@ -379,7 +377,6 @@ export const abortCopyFile = fileOperation({
     query: { comp: "copy" },
     headers: { "x-ms-copy-action": "abort" },
   },
-  since: "2015-02-21",
   params: { copyId },
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
@@ -387,7 +384,6 @@ export const abortCopyFile = fileOperation({
   lease: "match-if-leased",
   etag: "none",
   fileAccess: writeAccess,
-  effect: "writes",
   acceptsPendingCopy: true,
   event: "AbortCopyFile",
   status: 204,

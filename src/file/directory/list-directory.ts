@@ -26,7 +26,6 @@ export const listDirectory = fileOperation({
     resource: "directory",
     query: { restype: "directory", comp: "list" },
   },
-  since: "2015-02-21",
   params: {
     prefix,
     marker,
@@ -38,7 +37,6 @@ export const listDirectory = fileOperation({
   target: "must-exist",
   ...noETag,
   fileAccess: presenceAccess,
-  effect: "reads",
   largeResponse: true,
   event: "none",
   reads: (view, { scope, target, input, version }) => {

@@ -37,7 +37,6 @@ export const listHandles = fileOperation({
   target: "must-exist",
   ...noETag,
   fileAccess: presenceAccess,
-  effect: "reads",
   event: "none",
   reads: (view, { scope, target, input }) => {
     const position = positionOf(input.marker);
@@ -211,7 +210,6 @@ export const forceCloseHandles = fileOperation({
   target: "must-exist",
   ...noETag,
   fileAccess: presenceAccess,
-  effect: "writes",
   acceptsSnapshot: true,
   event: "decided",
   reads: async (view, { scope, target, input }) => {

@@ -28,7 +28,6 @@ export const createFile = fileOperation({
     resource: "file",
     headers: { "x-ms-type": "file", "x-ms-copy-source": false },
   },
-  since: "2015-02-21",
   params: {
     length: required(fileLength),
     headers: fileHeaders,
@@ -56,7 +55,6 @@ export const createFile = fileOperation({
     ...replaceAccess,
     range: wholeFile,
   },
-  effect: "writes",
   event: "CreateFile",
   status: 201,
   freedBytes: (_view, { target }) => (target === undefined ? 0 : nodeBytes(target)),

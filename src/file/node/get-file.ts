@@ -56,7 +56,6 @@ export const getFile = fileOperation({
   name: "Get File",
   ids: ["File_Download"],
   route: { method: "GET", resource: "file" },
-  since: "2015-02-21",
   params: {
     range: readRange,
     rangeMd5: header("x-ms-range-get-content-md5", boolean),
@@ -121,7 +120,6 @@ export const getFileProperties = fileOperation({
   name: "Get File Properties",
   ids: ["File_GetProperties"],
   route: { method: "HEAD", resource: "file" },
-  since: "2015-02-21",
   permission: { letters: "r", resourceType: "o" },
   fileAccess: propertiesAccess,
   event: "none",

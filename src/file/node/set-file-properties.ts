@@ -32,7 +32,6 @@ export const setFileProperties = fileOperation({
   name: "Set File Properties",
   ids: ["File_SetHTTPHeaders"],
   route: { method: "PUT", resource: "file", query: { comp: "properties" } },
-  since: "2015-02-21",
   params: {
     length: fileLength,
     headers: fileHeaders,

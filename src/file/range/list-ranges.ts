@@ -161,7 +161,6 @@ export const listRanges = fileOperation({
   name: "List Ranges",
   ids: ["File_GetRangeList"],
   route: { method: "GET", resource: "file", query: { comp: "rangelist" } },
-  since: "2015-02-21",
   params: {
     range: readRange,
     previous: query("prevsharesnapshot", parseSnapshotTime),

@@ -45,7 +45,6 @@ const rangeWrite = {
     ...writeAccess,
     range: ({ range }: RangeInput) => byteSpan(range.from, range.length),
   },
-  effect: "writes",
   reads: readCovered,
 } as const;
 
@@ -99,7 +98,6 @@ export const putRange = fileOperation({
     query: { comp: "range" },
     headers: { "x-ms-write": "update", "x-ms-copy-source": false },
   },
-  since: "2015-02-21",
   body: {
     kind: "content",
     lengthMax: () => rangeBytesMax,
@@ -132,7 +130,6 @@ export const clearRange = fileOperation({
     query: { comp: "range" },
     headers: { "x-ms-write": "clear" },
   },
-  since: "2015-02-21",
   event: "ClearRange",
   status: 201,
   decide: (context) => {

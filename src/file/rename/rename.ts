@@ -76,7 +76,6 @@ function declareRename(kind: "file" | "directory") {
     lease: "none",
     etag: "renew",
     fileAccess: displaceAccess,
-    effect: "writes",
     event: isFile ? "RenameFile" : "RenameDirectory",
     reads: async (view, { source, input, scope, target }) => {
       const keepsDots = input.keepsSourceTrailingDots;

@@ -31,7 +31,6 @@ export const createPermission = operation({
   },
   target: "must-exist",
   ...noETag,
-  effect: "writes",
   status: 201,
   decide: ({ target, input }) => {
     const { permission, format = input.format } = input.body;
@@ -76,7 +75,6 @@ export const getPermission = operation({
   permission: { letters: "r", resourceType: "c", actions: getPermissionNeed, needsIntent: true },
   target: "must-exist",
   ...noETag,
-  effect: "reads",
   reads: (view, { target, input }) => view.get(permissions, { share: target.id, key: input.key }),
   decide: ({ input, readResult }) => {
     const found = readResult?.sddl ?? wellKnownSddl(input.key);

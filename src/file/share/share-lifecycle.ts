@@ -37,7 +37,6 @@ export const createShare = operation({
   name: "Create Share",
   ids: ["Share_Create"],
   route: { method: "PUT", resource: "share", query: { restype: "share" } },
-  since: "2015-02-21",
   params: { metadata, quota, settings },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   ...creation,
@@ -91,7 +90,6 @@ export const snapshotShare = operation({
   conditions: "none",
   lease: "none",
   etag: "keep",
-  effect: "writes",
   status: 201,
   reads: (view, { target }) => snapshotsOf(view, target.id),
   decide: ({ target, input, newETag, now, readResult }) => {
@@ -149,7 +147,6 @@ export const deleteShare = operation({
   name: "Delete Share",
   ids: ["Share_Delete"],
   route: { method: "DELETE", resource: "share", query: { restype: "share" } },
-  since: "2015-02-21",
   params: {
     snapshots: header("x-ms-delete-snapshots", oneOf("include", "include-leased")),
   },
@@ -158,7 +155,6 @@ export const deleteShare = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "none",
-  effect: "writes",
   acceptsSnapshot: true,
   isDeletion: true,
   status: 202,

@@ -36,7 +36,6 @@ export const getShareProperties = operation({
   name: "Get Share Properties",
   ids: ["Share_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "share", query: { restype: "share" } },
-  since: "2015-02-21",
   permission: { letters: "r", resourceType: "c", sas: "account-only" },
   decide: ({ target, now, version }) => ({
     metadata: target.metadata,
@@ -113,7 +112,6 @@ export const setShareProperties = operation({
     resource: "share",
     query: { restype: "share", comp: "properties" },
   },
-  since: "2015-02-21",
   params: { quota, settings },
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   decide: ({ target, input, newETag }) => {
@@ -137,7 +135,6 @@ export const getShareStats = operation({
   name: "Get Share Stats",
   ids: ["Share_GetStatistics"],
   route: { method: "GET", resource: "share", query: { restype: "share", comp: "stats" } },
-  since: "2015-02-21",
   permission: { letters: "r", resourceType: "c", sas: "account-only" },
   reads: (view, { target }) => view.count(shareUsage.key(target.id)),
   decide: ({ readResult }) => ({
@@ -153,7 +150,6 @@ export const getShareMetadata = operation({
   name: "Get Share Metadata",
   ids: ["Share_GetMetadata_GET", "Share_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "share", query: metadataQuery },
-  since: "2015-02-21",
   permission: { letters: "r", resourceType: "c", sas: "account-only" },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
@@ -165,7 +161,6 @@ export const setShareMetadata = operation({
   name: "Set Share Metadata",
   ids: ["Share_SetMetadata"],
   route: { method: "PUT", resource: "share", query: metadataQuery },
-  since: "2015-02-21",
   params: { metadata },
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
@@ -180,7 +175,6 @@ export const getShareAcl = operation({
   name: "Get Share ACL",
   ids: ["Share_GetAccessPolicy"],
   route: { method: ["GET", "HEAD"], resource: "share", query: aclQuery },
-  since: "2015-02-21",
   permission: { resourceType: "c", sas: "none" },
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
 });
@@ -192,7 +186,6 @@ export const setShareAcl = operation({
   name: "Set Share ACL",
   ids: ["Share_SetAccessPolicy"],
   route: { method: "PUT", resource: "share", query: aclQuery },
-  since: "2015-02-21",
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
   permission: { resourceType: "c", sas: "none" },
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),

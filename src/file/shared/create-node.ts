@@ -23,7 +23,6 @@ export const nodeCreation = {
   lease: "none",
   etag: "renew",
   fileAccess: "none",
-  effect: "writes",
 } as const;
 
 interface CreationContext {

@@ -163,7 +163,6 @@ export const putMessage = operation({
   params: { lifetime },
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseNewMessage },
   permission: { letters: "a", resourceType: "o" },
-  effect: "writes",
   status: 201,
   decide: ({ target, input, now, newGuid }) => {
     const { visibilitySeconds, timeToLiveSeconds } = input.lifetime;
@@ -234,7 +233,6 @@ export const peekMessages = operation({
   route: { method: "GET", resource: "messages", query: { peekonly: "true" } },
   params: { count: messageCount },
   permission: { letters: "r", resourceType: "o" },
-  effect: "reads",
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
   decide: ({ readResult }) => ({
     headers: { "Cache-Control": "no-cache" },
@@ -254,7 +252,6 @@ export const updateMessage = operation({
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseMessageUpdate },
   permission: { letters: "u", resourceType: "o" },
   target: "optional",
-  effect: "writes",
   status: 204,
   decide: ({ target, scope, address, input, now }) => {
     const message = checkPopReceipt({ target, address }, input.popReceipt);
@@ -294,7 +291,6 @@ export const deleteMessage = operation({
   // `must-exist` would report a missing message first, but a malformed pop receipt takes precedence
   // (`checkPopReceipt`).
   target: "optional",
-  effect: "writes",
   isDeletion: true,
   status: 204,
   decide: ({ target, scope, address, input }) => {
@@ -313,7 +309,6 @@ export const clearMessages = operation({
   ids: ["Messages_Clear"],
   route: { method: "DELETE", resource: "messages" },
   permission: { letters: "d", resourceType: "o", sas: "account-only" },
-  effect: "writes",
   isDeletion: true,
   status: 204,
   decide: ({ target, newId }) => ({

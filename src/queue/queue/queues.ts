@@ -46,7 +46,6 @@ export const createQueue = operation({
   params: { metadata },
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   target: "may-exist",
-  effect: "writes",
   status: 201,
   decide: ({ target, input, newId }) => {
     if (target !== undefined) {
@@ -74,7 +73,6 @@ export const getQueueMetadata = operation({
   ids: ["Queue_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "queue", query },
   permission: { letters: "r", resourceType: "c" },
-  effect: "reads",
   reads: (view, { target }) => view.count(messageCount.key(target.id)),
   decide: ({ target, readResult }) => ({
     metadata: target.metadata,
@@ -90,7 +88,6 @@ export const setQueueMetadata = operation({
   route: { method: "PUT", resource: "queue", query },
   params: { metadata },
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
-  effect: "writes",
   status: 204,
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
 });
@@ -106,7 +103,6 @@ export const getQueueAcl = operation({
   route: { method: ["GET", "HEAD"], resource: "queue", query: { comp: "acl" } },
   since: "2012-02-12",
   permission: { resourceType: "c", sas: "none" },
-  effect: "reads",
   decide: ({ target }) => ({
     headers: { "Cache-Control": "no-cache" },
     body: xmlBody(renderAccessPolicies(target.policies)),
@@ -123,7 +119,6 @@ export const setQueueAcl = operation({
   since: "2012-02-12",
   body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseQueuePolicies },
   permission: { resourceType: "c", sas: "none" },
-  effect: "writes",
   status: 204,
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
@@ -141,7 +136,6 @@ export const deleteQueue = operation({
   ids: ["Queue_Delete"],
   route: { method: "DELETE", resource: "queue" },
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
-  effect: "writes",
   isDeletion: true,
   status: 204,
   reads: (view, { target }) => readAllVisibility(view, target.id, messagesRemovedAtOnceMax),

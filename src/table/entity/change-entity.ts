@@ -63,14 +63,12 @@ const change = {
   body: entityBody,
   lease: "none",
   etag: "renew",
-  effect: "writes",
   status: 204,
 } as const;
 
 /** The operations with If-Match: they change an entity that exists. */
 const conditionalChange = {
   ...change,
-  since: "2009-09-19",
   params: { representation, prefer: preferNoContent, timeout },
   permission: { letters: "u", resourceType: "o" },
   target: "must-exist",
@@ -187,7 +185,6 @@ export const insertEntity = operation({
   name: "Insert Entity",
   ids: ["Table_InsertEntity"],
   route: { method: "POST", resource: "entities" },
-  since: "2009-09-19",
   params: { representation, prefer, unconditional, timeout },
   body: entityBody,
   permission: { letters: "a", resourceType: "o" },
@@ -229,7 +226,6 @@ export const deleteEntity = operation({
   name: "Delete Entity",
   ids: ["Table_DeleteEntity"],
   route: { method: "DELETE", resource: "entity" },
-  since: "2009-09-19",
   params: { representation, timeout },
   permission: { letters: "d", resourceType: "o" },
   target: "must-exist",
@@ -237,7 +233,6 @@ export const deleteEntity = operation({
   conditionFaults: { any: "UpdateConditionNotSatisfied" },
   lease: "none",
   etag: "none",
-  effect: "writes",
   isDeletion: true,
   status: 204,
   decide: () => ({ remove: true, headers: odataHeaders }),
@@ -249,11 +244,9 @@ export const rejectDeleteBelowTable = operation({
   name: "Delete Entity",
   ids: [],
   route: { method: "DELETE", resource: "nested" },
-  since: "2009-09-19",
   permission: { letters: "d", resourceType: "o" },
   target: "optional",
   ...noETag,
-  effect: "writes",
   isDeletion: true,
   status: 204,
   decide: ({ account, scope }) =>

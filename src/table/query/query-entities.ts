@@ -100,7 +100,6 @@ export const getEntity = operation({
   name: "Query Entities",
   ids: ["Table_QueryEntityWithPartitionAndRowKey"],
   route: { method: "GET", resource: "entity" },
-  since: "2009-09-19",
   params: { representation, select, timeout },
   permission: { letters: "r", resourceType: "o" },
   ...propertiesRead,
@@ -120,12 +119,10 @@ export const queryEntities = operation({
   name: "Query Entities",
   ids: ["Table_QueryEntities"],
   route: { method: "GET", resource: "entities" },
-  since: "2009-09-19",
   params: { representation, filter, select, top, nextEntity, timeout },
   permission: { letters: "r", resourceType: "o" },
   target: "optional",
   ...noETag,
-  effect: "reads",
   largeResponse: true,
   reads: (view, { scope, input, entities }) =>
     scanEntities(view, {

@@ -25,13 +25,11 @@ export const entityGroupTransaction = operation({
   name: "Entity Group Transaction",
   ids: ["Table_Batch"],
   route: { method: "POST", resource: "batch" },
-  since: "2009-09-19",
   body: { kind: "transaction", bytesMax: transactionBytesMax },
   namedResources: [{ kind: "parts", credentials: "request" }],
   permission: { resourceType: "o" },
   target: "must-exist",
   ...noETag,
-  effect: "writes",
   status: 202,
   decide: () => {
     throw new Error("Entity Group Transaction has no decision: its parts are executed instead");

@@ -58,13 +58,11 @@ export const createTable = operation({
   name: "Create Table",
   ids: ["Table_Create"],
   route: { method: "POST", resource: "tables" },
-  since: "2009-09-19",
   params: { representation, prefer, timeout },
   body: tableBody,
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
   target: "must-not-exist",
   ...noETag,
-  effect: "writes",
   status: 201,
   completeAddress: (address, { body: table }) => {
     return checkTableName(table).ok ? { ...address, table } : address;
@@ -90,12 +88,10 @@ export const queryTables = operation({
   name: "Query Tables",
   ids: ["Table_Query"],
   route: { method: "GET", resource: "tables" },
-  since: "2009-09-19",
   params: { representation, filter, select, top, nextTable, timeout },
   permission: { letters: "l", resourceType: "c", sas: "account-only" },
   target: "optional",
   ...noETag,
-  effect: "reads",
   reads: (view, { scope, input }) =>
     scanTables(view, {
       account: scope.account.id,
@@ -121,12 +117,10 @@ export const getTable = operation({
   name: "Query Tables",
   ids: ["Table_Query"],
   route: { method: "GET", resource: "table" },
-  since: "2009-09-19",
   params: { representation, timeout },
   permission: { letters: "l", resourceType: "c", sas: "account-only" },
   target: "must-exist",
   ...noETag,
-  effect: "reads",
   decide: ({ target: { name: table }, input, account, endpoint }) => {
     const { representation: format } = input;
     const options = { format, table, account, endpoint, select: undefined };
@@ -186,7 +180,6 @@ export const getTableAcl = operation({
   permission: { resourceType: "c", sas: "none" },
   target: "must-exist",
   ...noETag,
-  effect: "reads",
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
 });
 
@@ -202,7 +195,6 @@ export const setTableAcl = operation({
   target: "must-exist",
   missingBefore: { version: "2019-02-02", code: "TableNotFound" },
   ...noETag,
-  effect: "writes",
   status: 204,
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
@@ -214,12 +206,10 @@ export const deleteTable = operation({
   name: "Delete Table",
   ids: ["Table_Delete"],
   route: { method: "DELETE", resource: "table" },
-  since: "2009-09-19",
   params: { representation, timeout },
   permission: { letters: "d", resourceType: "c", sas: "account-only" },
   target: "must-exist",
   ...noETag,
-  effect: "writes",
   isDeletion: true,
   status: 204,
   decide: ({ target, scope, features, now }) => {

@@ -25,7 +25,7 @@ import type { BlobRecord } from "../../records.ts";
 import { accessOf, resourceType } from "../../tree/find-path.ts";
 import { blobRead, blobChange } from "../../blob-policy.ts";
 import { query } from "../../../protocol/params.ts";
-import { operation } from "../../resources.ts";
+import { pathOperation } from "../../resources.ts";
 import { acl, group, owner, permissions, upn } from "../params.ts";
 
 /** Operations on owner, group and access control list of a path, and the access that a new path
@@ -114,12 +114,11 @@ function accessHeaders(record: BlobRecord) {
 /** Returns owner, permissions and list of a path. Needs no customer-provided key for an encrypted
  *  path (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
-export const getAccessControl = operation({
+export const getAccessControl = pathOperation({
   ...blobRead,
   name: "Get Access Control",
   ids: [],
   route: { method: "HEAD", resource: "blob", query: { action: "getAccessControl" } },
-  since: "2018-11-09",
   params: { upn },
   permission: { letters: "er", resourceType: "o", posix: {} },
   namespace: "hierarchical",
@@ -144,12 +143,11 @@ const writeNeed = every("blobServices/containers/blobs/write");
 
 /** Check Access: tells a caller whether it has the given permissions on a path, from its roles or
  *  else from the access control list. An account key and a SAS have all of them. */
-export const checkAccess = operation({
+export const checkAccess = pathOperation({
   ...blobRead,
   name: "Check Access",
   ids: [],
   route: { method: "HEAD", resource: "blob", query: { action: "checkAccess" } },
-  since: "2018-11-09",
   params: { bits: query("fsAction", parseAction) },
   permission: {
     letters: "er",
@@ -169,11 +167,10 @@ export const checkAccess = operation({
 /** Changes the owner, group, permissions or access control list of a path. Neither ETag nor
  *  Last-Modified changes (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
-export const setAccessControl = operation({
+export const setAccessControl = pathOperation({
   name: "Set Access Control",
   ids: ["Path_SetAccessControl"],
   route: { method: "PATCH", resource: "blob", query: { action: "setAccessControl" } },
-  since: "2018-11-09",
   params: { acl, permissions, owner, group },
   permission: {
     letters: "po",
@@ -187,7 +184,6 @@ export const setAccessControl = operation({
   lease: "match-if-given",
   policy: { ...blobChange.policy, clientKey: "none" },
   etag: "keep",
-  effect: "writes",
   decide: ({ target, input, aclCaller }) => {
     const isGiven = aclCaller === undefined || maySetOwners(accessOf(target), input, aclCaller);
     if (!isGiven) return fail("AuthorizationPermissionMismatch");

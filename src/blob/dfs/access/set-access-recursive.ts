@@ -16,7 +16,7 @@ import { faultMessage } from "../../../protocol/faults.ts";
 import { fail, ok } from "../../../protocol/result.ts";
 import type { RecordView } from "../../../operation/view.ts";
 import { blobs, type BlobRecord } from "../../records.ts";
-import { operation, type ContainerScope } from "../../resources.ts";
+import { pathOperation, type ContainerScope } from "../../resources.ts";
 import { anyContinuation, continuationHeader, continuationOf } from "../continuation.ts";
 import { mayEnter, mayList } from "../../tree/list-access.ts";
 import { walkPaths, type WalkedPage, type WalkedPath } from "../path-walk.ts";
@@ -66,11 +66,10 @@ function hasBaseEntries(given: readonly AclEntry[]): boolean {
 /** Changes the access control lists of a directory and of everything below it, in several requests.
  *  Each request is one transaction; the token in its response names the next path.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
-export const setAccessControlRecursive = operation({
+export const setAccessControlRecursive = pathOperation({
   name: "Set Access Control Recursive",
   ids: ["Path_SetAccessControlRecursive", "Path_Update"],
   route: { method: "PATCH", resource: "blob", query: { action: "setAccessControlRecursive" } },
-  since: "2018-11-09",
   params: {
     mode,
     entries,
@@ -85,7 +84,6 @@ export const setAccessControlRecursive = operation({
   lease: "none",
   policy: { ...blobRead.policy, generations: "current", clientKey: "none" },
   etag: "none",
-  effect: "writes",
   reads: (view, { scope, address, target, input, aclCaller: caller }) => {
     const limit = Math.min(input.maxRecords ?? recordsMax, recordsMax);
     const start = { scope, path: address.blob, target, caller };

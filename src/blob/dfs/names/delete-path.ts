@@ -4,7 +4,7 @@ import { boolean, query } from "../../../protocol/params.ts";
 import { fail } from "../../../protocol/result.ts";
 import type { DecidedEvent } from "../../events.ts";
 import { blobs, generations, uploads, type BlobRecord, type UploadRecord } from "../../records.ts";
-import { isHierarchical, operation, type ContainerScope } from "../../resources.ts";
+import { isHierarchical, pathOperation, type ContainerScope } from "../../resources.ts";
 import {
   becomesVersion,
   blobKey,
@@ -155,11 +155,10 @@ const notEmptyText =
  *  space later, or in portions: on flat accounts (`deleteFlat`), and if access control lists are
  *  checked for many paths.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
-export const deleteAnyPath = operation({
+export const deleteAnyPath = pathOperation({
   name: "Delete Path",
   ids: ["Path_Delete"],
   route: { method: "DELETE", resource: "blob" },
-  since: "2018-11-09",
   params: {
     recursive: query("recursive", boolean),
     paginated: query("paginated", boolean),
@@ -171,7 +170,6 @@ export const deleteAnyPath = operation({
   lease: "match-if-leased",
   policy: { ...blobChange.policy, content: "remove", clientKey: "none", event: "decided" },
   etag: "none",
-  effect: "writes",
   isDeletion: true,
   reads: async (view, context): Promise<DeletionReads> => {
     const { scope, address, target, input, aclCaller: caller } = context;

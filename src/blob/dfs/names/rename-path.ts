@@ -10,7 +10,7 @@ import { uploads, blobs, type BlobRecord, type UploadRecord, type BlobKey } from
 import {
   isHierarchical,
   resources,
-  operation,
+  pathOperation,
   type BlobAddress,
   type ContainerScope,
 } from "../../resources.ts";
@@ -297,11 +297,10 @@ function moveBlob(
  *  commit of constant size, on flat accounts a series of portions (`renameFlat`). ETag and
  *  Last-Modified stay the same (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
-export const renamePath = operation({
+export const renamePath = pathOperation({
   name: "Rename Path",
   ids: [],
   route: { method: "PUT", resource: "blob", headers: { "x-ms-rename-source": true } },
-  since: "2018-11-09",
   params: {
     entryName,
     sourceStart,
@@ -321,7 +320,6 @@ export const renamePath = operation({
   lease: "match-if-leased",
   policy: { ...blobChange.policy, content: "replace", clientKey: "none", event: "decided" },
   etag: "keep",
-  effect: "writes",
   status: 201,
   reads: async (view, { scope, target, source: named }) => {
     const source = await loadSource(view, named, scope.isAccountOmitted === true);

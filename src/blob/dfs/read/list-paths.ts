@@ -11,7 +11,7 @@ import { formatPermissions } from "../../../protocol/posix-acl.ts";
 import { blobNameUnitsMax, isListedPath } from "../../../protocol/names.ts";
 import { fail } from "../../../protocol/result.ts";
 import { blobs, isExpired, type BlobRecord, type ContainerRecord } from "../../records.ts";
-import { isHierarchical, operation } from "../../resources.ts";
+import { isHierarchical, pathOperation } from "../../resources.ts";
 import { findPath, rootName, accessOf, joinPath } from "../../tree/find-path.ts";
 import { mayEnter, mayList } from "../../tree/list-access.ts";
 import { continuationHeader, continuationOf, listingContinuation } from "../continuation.ts";
@@ -107,7 +107,7 @@ interface PathSelection {
 /** Lists a directory, with `recursive` everything below it: a directory before its entries, names
  *  ascending, without the listed directory itself.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/list */
-export const listPaths = operation({
+export const listPaths = pathOperation({
   name: "List Paths",
   ids: ["FileSystem_ListPaths"],
   route: {
@@ -115,7 +115,6 @@ export const listPaths = operation({
     resource: "container",
     query: { resource: "filesystem", recursive: true },
   },
-  since: "2018-11-09",
   params: {
     recursive: required(query("recursive", boolean)),
     directory: query("directory", text),

@@ -22,7 +22,7 @@ import {
   type InlineAppend,
   type UploadRecord,
 } from "../../records.ts";
-import { operation } from "../../resources.ts";
+import { pathOperation } from "../../resources.ts";
 import { appendedBlocksMax, putBlockBytesMax } from "../../shared/limits.ts";
 import { partBody } from "../../shared/write-part.ts";
 import { blobKey, hasBlocks, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
@@ -219,20 +219,18 @@ const sentChecksums: Param<SentChecksums> = {
 
 /** What the declarations of Append Data, with and without a flush, have in common. */
 const appending = {
-  since: "2018-11-09",
   body: { ...partBody(putBlockBytesMax), inlineBytesMax: inlineWholeBytesMax },
   permission: { letters: "aw", resourceType: "o", posix: appendAccess },
   target: "must-exist",
   conditions: "none",
   lease: "match-if-leased",
   renewsLease,
-  effect: "writes",
   status: 202,
 } as const;
 
 /** Stores data that becomes part of the file when it is flushed. Concurrent appends to one file do
  *  not conflict. learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
-export const appendPath = operation({
+export const appendPath = pathOperation({
   ...appending,
   name: "Append Data",
   ids: ["Path_AppendData"],
@@ -266,7 +264,7 @@ export const appendPath = operation({
 
 /** Appends data and flushes it at once. Recorded from Azure: the Content-Type of the request
  *  becomes that of the file. */
-export const appendAndFlush = operation({
+export const appendAndFlush = pathOperation({
   ...appending,
   name: "Append Data And Flush",
   ids: [],

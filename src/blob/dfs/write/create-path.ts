@@ -13,7 +13,7 @@ import { chooseEncryption, encryptionHeaders } from "../../shared/create-blob.ts
 import type { BlobPolicy } from "../../blob-policy.ts";
 import { storedUpload } from "../../block/read-blocks.ts";
 import { blobs, type BlobRecord, type UploadRecord } from "../../records.ts";
-import { isHierarchical, operation, type ContainerScope } from "../../resources.ts";
+import { isHierarchical, pathOperation, type ContainerScope } from "../../resources.ts";
 import {
   blobKey,
   dropUpload,
@@ -77,7 +77,7 @@ const policy: Omit<BlobPolicy, "event"> = {
  *  directory keeps its entries.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/create */
 function declareCreate(kind: PathKind) {
-  return operation({
+  return pathOperation({
     name: kind === "file" ? "Create File" : "Create Directory",
     ids: ["Path_Create"],
     route: {
@@ -86,7 +86,6 @@ function declareCreate(kind: PathKind) {
       query: { resource: kind },
       headers: { "x-ms-rename-source": false },
     },
-    since: "2018-11-09",
     params,
     permission,
     target: "may-exist",
@@ -97,7 +96,6 @@ function declareCreate(kind: PathKind) {
     lease: "match-if-leased",
     policy: { ...policy, event: kind === "file" ? "CreateFile" : "CreateDirectory" },
     etag: "renew",
-    effect: "writes",
     status: 201,
     reads: (view, { scope, target }): Awaitable<CreationReads> =>
       isHierarchical(scope)

@@ -2,7 +2,7 @@ import { encryption } from "../../../protocol/encryption.ts";
 import { boolean, query, required } from "../../../protocol/params.ts";
 import { emptyBody, encryptionHeaders } from "../../shared/create-blob.ts";
 import type { DecidedEvent } from "../../events.ts";
-import { operation } from "../../resources.ts";
+import { pathOperation } from "../../resources.ts";
 import { blobKey, nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { contentHeaders, position } from "../params.ts";
@@ -14,11 +14,10 @@ import { blobChange } from "../../blob-policy.ts";
 /** Commits appended data up to a length. Each flush gives the file a new ETag. A failed condition
  *  for which a read gets 304 gives 304 here, too (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
-export const flushPath = operation({
+export const flushPath = pathOperation({
   name: "Flush Data",
   ids: ["Path_FlushData"],
   route: { method: "PATCH", resource: "blob", query: { action: "flush" } },
-  since: "2018-11-09",
   params: {
     position: required(position),
     retains: query("retainUncommittedData", boolean),
@@ -35,7 +34,6 @@ export const flushPath = operation({
   renewsLease,
   policy: { ...blobChange.policy, event: "decided" },
   etag: "renew",
-  effect: "writes",
   reads: (view, { scope, target }) => readAppended(view, { key: blobKey({ scope }), target }),
   decide: (context) => {
     const { target, input, now, newETag, version, readResult: appended } = context;

@@ -1,7 +1,7 @@
 import { blobChange } from "../../blob-policy.ts";
 import { encryption } from "../../../protocol/encryption.ts";
 import { fail } from "../../../protocol/result.ts";
-import { operation } from "../../resources.ts";
+import { pathOperation } from "../../resources.ts";
 import { encryptionHeaders } from "../../shared/create-blob.ts";
 import { nextVersion, preservePrevious } from "../../shared/overwrite.ts";
 import { withFolderMark } from "../../tree/create-parents.ts";
@@ -11,12 +11,11 @@ import { contentHeaders, properties } from "../params.ts";
 /** Changes headers and metadata of a path. Headers that the request does not set stay; metadata is
  *  replaced as a whole.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
-export const setPathProperties = operation({
+export const setPathProperties = pathOperation({
   ...blobChange,
   name: "Set Path Properties",
   ids: [],
   route: { method: "PATCH", resource: "blob", query: { action: "setProperties" } },
-  since: "2018-11-09",
   params: { properties, headers: contentHeaders, encryption },
   policy: { ...blobChange.policy, event: "SetBlobProperties" },
   decide: (context) => {

@@ -13,6 +13,7 @@ import {
   type StoredAccount,
   type StoredSettings,
 } from "./account-record.ts";
+import { refuseChange, type ChangeFault, type ChangeResult } from "./change-result.ts";
 import { noteQuotaChange, withChangeFeed, withQuota } from "./account-quota.ts";
 import {
   contradiction,
@@ -42,19 +43,6 @@ export interface AccountChangeParts {
   readonly hasData: IsUsed;
 }
 
-export type AccountFaultCode =
-  | "InvalidInput"
-  | "AccountNotFound"
-  | "AccountAlreadyExists"
-  | "AccountIsConfigured"
-  | "AccountNotEmpty"
-  | "TooManyAccounts";
-
-/** A change of one stored account, or why it was rejected. */
-export type AccountChangeResult =
-  | { readonly ok: true; readonly change: AccountChange }
-  | { readonly ok: false; readonly code: AccountFaultCode; readonly message: string };
-
 export interface AccountChange {
   readonly name: string;
   /** The account as it is stored after the change; undefined if it was deleted. */
@@ -63,6 +51,8 @@ export interface AccountChange {
   readonly before: bigint | undefined;
   readonly after: bigint;
 }
+
+type Result = ChangeResult<AccountChange>;
 
 /** A limit of this server: each process keeps the settings of all accounts in memory. */
 export const storedAccountsMax = 10_000;
@@ -83,7 +73,7 @@ interface NewAccount {
 export function createAccount(
   parts: AccountChangeParts,
   { name, keys: given, settings, adopt }: NewAccount,
-): Promise<AccountChangeResult> {
+): Promise<Result> {
   const keys = given ?? [newKey(parts.random), newKey(parts.random)];
   const problem = findProblem(name, keys, settings) ?? (adopt ? undefined : findNameProblem(name));
   if (problem !== undefined) return Promise.resolve(problem);
@@ -95,36 +85,16 @@ export function createAccount(
     }
     const state = await stateOf(tx);
     if (state.count >= storedAccountsMax) {
-      return refuse("TooManyAccounts", `there are ${storedAccountsMax} stored accounts already`);
+      return refuseChange(
+        "TooManyAccounts",
+        `there are ${storedAccountsMax} stored accounts already`,
+      );
     }
     const base = existing ?? newAccount(parts.random);
     const record = await withSettings(parts, tx, base, settings);
-    if (record === undefined) return refuse("InvalidInput", contradiction(name, base));
+    if (record === undefined) return refuseChange("InvalidInput", contradiction(name, base));
     const stored = { revision: newId(parts.random), createdAt: tx.now, keys, settings };
     return putChange(tx, { name, record: { ...record, stored }, state, countDelta: 1 });
-  });
-}
-
-/** Deletes an account that is empty, or any account with `force`. Reclaim jobs remove its data. */
-function deleteAccount(
-  { store, random, services, hasData }: AccountChangeParts,
-  name: string,
-  { force }: { readonly force: boolean },
-): Promise<AccountChangeResult> {
-  return store.transact(async (tx) => {
-    const existing = await readAccount(tx, name);
-    if (existing === undefined) return notFound(name);
-    if (!force && (await hasData(tx, existing.id))) {
-      return refuse("AccountNotEmpty", `account "${name}" has data; force deletes it as well`);
-    }
-    const state = await stateOf(tx);
-    tx.delete(accounts.key(name));
-    reclaimAccount(tx, existing.id, services);
-    await removeSubscriptions(tx, name);
-    await removeAccountAssignments(tx, random, name);
-    if (existing.quota !== undefined) await noteQuotaChange(tx);
-    const countDelta = existing.stored === undefined ? 0 : -1;
-    return putState(tx, { name, stored: undefined, state, countDelta, after: newId(random) });
   });
 }
 
@@ -133,55 +103,6 @@ interface KeyRotation {
   readonly number: 1 | 2;
   /** The new key. Undefined: a random key. */
   readonly key?: string | undefined;
-}
-
-/** Replaces one key. Requests that were authenticated with the old one fail at their commit. */
-function rotateKey(
-  parts: AccountChangeParts,
-  { name, number, key = newKey(parts.random) }: KeyRotation,
-): Promise<AccountChangeResult> {
-  return changeStored(parts, name, (stored) => {
-    const [first, second] = stored.keys;
-    if (key === first || key === second) {
-      return refuse("InvalidInput", `account "${name}": the new key is a present key`);
-    }
-    const others: AccountKeys = second === undefined ? [key] : [key, second];
-    const keys: AccountKeys = number === 2 ? [first, key] : others;
-    return findProblem(name, keys, stored.settings) ?? { ...stored, keys };
-  });
-}
-
-/** Changes settings; null returns a setting to its default. */
-function changeSettings(
-  parts: AccountChangeParts,
-  name: string,
-  changes: Readonly<Record<string, unknown>>,
-): Promise<AccountChangeResult> {
-  return changeStored(parts, name, (stored) => {
-    const merged = Object.entries({ ...stored.settings, ...changes });
-    const settings: StoredSettings = Object.fromEntries(merged.filter(([, to]) => to !== null));
-    return findProblem(name, stored.keys, settings) ?? { ...stored, settings };
-  });
-}
-
-type Fault = Extract<AccountChangeResult, { readonly ok: false }>;
-
-function changeStored(
-  parts: AccountChangeParts,
-  name: string,
-  decide: (stored: StoredAccount) => StoredAccount | Fault,
-): Promise<AccountChangeResult> {
-  return parts.store.transact(async (tx) => {
-    const existing = await readAccount(tx, name);
-    if (existing?.stored === undefined) return notFound(name);
-    const decided = decide(existing.stored);
-    if ("code" in decided) return decided;
-    const record = await withSettings(parts, tx, existing, decided.settings);
-    if (record === undefined) return refuse("InvalidInput", contradiction(name, existing));
-    const stored = { ...decided, revision: newId(parts.random) };
-    const state = await stateOf(tx);
-    return putChange(tx, { name, record: { ...record, stored }, state, countDelta: 0 });
-  });
 }
 
 /** The record with the namespace and the quota of the settings; undefined if its data has the other
@@ -202,18 +123,22 @@ async function withSettings(
   return withQuota(tx, logged, quotaBytes, hasData);
 }
 
-export function findProblem(name: string, keys: AccountKeys, settings: object): Fault | undefined {
-  if ("keys" in settings) return refuse("InvalidInput", '"keys" is no setting: rotate keys');
+export function findProblem(
+  name: string,
+  keys: AccountKeys,
+  settings: object,
+): ChangeFault | undefined {
+  if ("keys" in settings) return refuseChange("InvalidInput", '"keys" is no setting: rotate keys');
   if ("subscriptions" in settings) {
-    return refuse("InvalidInput", '"subscriptions" is no setting of a stored account');
+    return refuseChange("InvalidInput", '"subscriptions" is no setting of a stored account');
   }
   const parsed = parseAccountSettings(name, { ...settings, keys });
-  return parsed.ok ? undefined : refuse("InvalidInput", parsed.problems.join("; "));
+  return parsed.ok ? undefined : refuseChange("InvalidInput", parsed.problems.join("; "));
 }
 
-export function findNameProblem(name: string): Fault | undefined {
+export function findNameProblem(name: string): ChangeFault | undefined {
   if (newNamePattern.test(name)) return undefined;
-  return refuse("InvalidInput", `"${name}": a name is 3 to 24 lower-case letters and digits`);
+  return refuseChange("InvalidInput", `"${name}": a name is 3 to 24 lower-case letters and digits`);
 }
 
 /** Number of stored accounts, and the revision of their last change; undefined: none ever was. */
@@ -233,7 +158,7 @@ interface RecordChange {
   readonly countDelta: number;
 }
 
-function putChange(tx: Transaction, change: RecordChange): AccountChangeResult {
+function putChange(tx: Transaction, change: RecordChange): Result {
   const { name, record, state, countDelta } = change;
   putRecord(tx, accounts, name, record);
   const { stored } = record;
@@ -248,26 +173,22 @@ interface StateChange extends Omit<RecordChange, "record"> {
 export function putState(
   tx: Transaction,
   { name, stored, state, countDelta, after }: StateChange,
-): AccountChangeResult {
+): Result {
   const next = { revision: after, count: state.count + countDelta };
   putRecord(tx, accountsState, "accounts", next);
-  return { ok: true, change: { name, stored, before: state.revision, after } };
+  return { ok: true, value: { name, stored, before: state.revision, after } };
 }
 
 export function newKey(random: Random): string {
   return Buffer.from(random.bytes(keyBytes)).toString("base64");
 }
 
-function refuse(code: AccountFaultCode, message: string): Fault {
-  return { ok: false, code, message };
+function notFound(name: string): ChangeFault {
+  return refuseChange("AccountNotFound", `no stored account "${name}"`);
 }
 
-function notFound(name: string): Fault {
-  return refuse("AccountNotFound", `no stored account "${name}"`);
-}
-
-function exists(name: string, why: string): Fault {
-  return refuse("AccountAlreadyExists", `account "${name}" exists: ${why}`);
+function exists(name: string, why: string): ChangeFault {
+  return refuseChange("AccountAlreadyExists", `account "${name}" exists: ${why}`);
 }
 
 /** The served accounts, limited to the methods that changes of stored accounts use. */
@@ -297,23 +218,53 @@ export class AccountManager {
     this.#served = served;
   }
 
-  create(account: NewAccount): Promise<AccountChangeResult> {
+  create(account: NewAccount): Promise<Result> {
     return this.#change(account.name, () => createAccount(this.#parts, account));
   }
 
-  delete(name: string, options: { readonly force: boolean }): Promise<AccountChangeResult> {
-    return this.#change(name, () => deleteAccount(this.#parts, name, options));
+  /** Deletes an account that is empty, or any account with `force`. Reclaim jobs remove its data. */
+  delete(name: string, { force }: { readonly force: boolean }): Promise<Result> {
+    const { store, random, services, hasData } = this.#parts;
+    return this.#change(name, () =>
+      store.transact(async (tx) => {
+        const existing = await readAccount(tx, name);
+        if (existing === undefined) return notFound(name);
+        if (!force && (await hasData(tx, existing.id))) {
+          const advice = "force deletes it as well";
+          return refuseChange("AccountNotEmpty", `account "${name}" has data; ${advice}`);
+        }
+        const state = await stateOf(tx);
+        tx.delete(accounts.key(name));
+        reclaimAccount(tx, existing.id, services);
+        await removeSubscriptions(tx, name);
+        await removeAccountAssignments(tx, random, name);
+        if (existing.quota !== undefined) await noteQuotaChange(tx);
+        const countDelta = existing.stored === undefined ? 0 : -1;
+        return putState(tx, { name, stored: undefined, state, countDelta, after: newId(random) });
+      }),
+    );
   }
 
-  rotateKey(rotation: KeyRotation): Promise<AccountChangeResult> {
-    return this.#change(rotation.name, () => rotateKey(this.#parts, rotation));
+  /** Replaces one key. Requests that were authenticated with the old one fail at their commit. */
+  rotateKey({ name, number, key = newKey(this.#parts.random) }: KeyRotation): Promise<Result> {
+    return this.#changeStored(name, (stored) => {
+      const [first, second] = stored.keys;
+      if (key === first || key === second) {
+        return refuseChange("InvalidInput", `account "${name}": the new key is a present key`);
+      }
+      const others: AccountKeys = second === undefined ? [key] : [key, second];
+      const keys: AccountKeys = number === 2 ? [first, key] : others;
+      return findProblem(name, keys, stored.settings) ?? { ...stored, keys };
+    });
   }
 
-  changeSettings(
-    name: string,
-    changes: Readonly<Record<string, unknown>>,
-  ): Promise<AccountChangeResult> {
-    return this.#change(name, () => changeSettings(this.#parts, name, changes));
+  /** Changes settings; null returns a setting to its default. */
+  changeSettings(name: string, changes: Readonly<Record<string, unknown>>): Promise<Result> {
+    return this.#changeStored(name, (stored) => {
+      const merged = Object.entries({ ...stored.settings, ...changes });
+      const settings: StoredSettings = Object.fromEntries(merged.filter(([, to]) => to !== null));
+      return findProblem(name, stored.keys, settings) ?? { ...stored, settings };
+    });
   }
 
   list(): Promise<readonly ListedAccount[]> {
@@ -326,17 +277,36 @@ export class AccountManager {
     );
   }
 
-  async #change(
+  #changeStored(
     name: string,
-    change: () => Promise<AccountChangeResult>,
-  ): Promise<AccountChangeResult> {
+    decide: (stored: StoredAccount) => StoredAccount | ChangeFault,
+  ): Promise<Result> {
+    const parts = this.#parts;
+    return this.#change(name, () =>
+      parts.store.transact(async (tx) => {
+        const existing = await readAccount(tx, name);
+        if (existing?.stored === undefined) return notFound(name);
+        const decided = decide(existing.stored);
+        if ("code" in decided) return decided;
+        const record = await withSettings(parts, tx, existing, decided.settings);
+        if (record === undefined) {
+          return refuseChange("InvalidInput", contradiction(name, existing));
+        }
+        const stored = { ...decided, revision: newId(parts.random) };
+        const state = await stateOf(tx);
+        return putChange(tx, { name, record: { ...record, stored }, state, countDelta: 0 });
+      }),
+    );
+  }
+
+  async #change(name: string, change: () => Promise<Result>): Promise<Result> {
     if (this.#served.isConfigured(name)) {
       const message = `account "${name}" is configured: change the configuration of the server`;
-      return { ok: false, code: "AccountIsConfigured", message };
+      return refuseChange("AccountIsConfigured", message);
     }
     const result = await change();
     if (!result.ok) return result;
-    this.#served.apply(result.change);
+    this.#served.apply(result.value);
     await this.#served.refresh();
     return result;
   }

@@ -10,6 +10,7 @@ import {
   type IdentitySettings,
   type PrincipalSettings,
 } from "./identity.ts";
+import { refuseChange, type ChangeFault, type ChangeResult } from "./change-result.ts";
 import { parseAssignment, parsePrincipal } from "./parse-identity.ts";
 import type { PrincipalInput, RoleAssignmentInput } from "./parse-identity.ts";
 import type { AccountLoad } from "./load-account.ts";
@@ -24,24 +25,6 @@ import {
 /** Creates, changes and deletes the principals and role assignments that are kept in the store. The
  *  admin API and `etagere principal` use `IdentityManager`; those of the configuration are not
  *  changed here. */
-
-export type IdentityFaultCode =
-  | "InvalidInput"
-  | "PrincipalNotFound"
-  | "PrincipalAlreadyExists"
-  | "PrincipalIsConfigured"
-  | "TooManyPrincipals"
-  | "RoleAssignmentNotFound"
-  | "RoleAssignmentAlreadyExists"
-  | "TooManyRoleAssignments";
-
-interface Fault {
-  readonly ok: false;
-  readonly code: IdentityFaultCode;
-  readonly message: string;
-}
-
-export type IdentityResult<T> = { readonly ok: true; readonly value: T } | Fault;
 
 /** The identities that this process serves, configured and stored; only the methods that
  *  `IdentityManager` needs. */
@@ -95,10 +78,16 @@ export class IdentityManager {
     const id = objectId ?? guidFromBytes(this.#random.bytes(16));
     return this.#change(async (tx, stored) => {
       if (!namePattern.test(name)) {
-        return refuse("InvalidInput", "a name has 1 to 128 characters, and no space at the ends");
+        return refuseChange(
+          "InvalidInput",
+          "a name has 1 to 128 characters, and no space at the ends",
+        );
       }
       if (stored.principals.size >= principalsMax) {
-        return refuse("TooManyPrincipals", `there are ${principalsMax} stored principals already`);
+        return refuseChange(
+          "TooManyPrincipals",
+          `there are ${principalsMax} stored principals already`,
+        );
       }
       return this.#putPrincipal(tx, stored, { name, input: { objectId: id }, fields });
     });
@@ -114,7 +103,7 @@ export class IdentityManager {
   }
 
   /** Deletes a principal and its stored role assignments. Its tokens end with it. */
-  deletePrincipal(name: string): Promise<IdentityResult<undefined>> {
+  deletePrincipal(name: string): Promise<ChangeResult<undefined>> {
     return this.#change(async (tx, stored) => {
       const present = stored.principals.get(name);
       if (present === undefined) return this.#notStored(name);
@@ -126,7 +115,7 @@ export class IdentityManager {
   }
 
   /** Assigns a role, in the form of the configuration; resolves to the id of the assignment. */
-  assignRole(given: Readonly<Record<string, unknown>>): Promise<IdentityResult<string>> {
+  assignRole(given: Readonly<Record<string, unknown>>): Promise<ChangeResult<string>> {
     return this.#change(async (tx, stored) => {
       const { roles, issuers } = this.#served.identity();
       const principals = this.#allPrincipals(stored);
@@ -134,36 +123,39 @@ export class IdentityManager {
       const known = { principals, roles: byName(roles), problems };
       const parsed = parseAssignment("role assignment", given, known);
       if (parsed === undefined || problems.length > 0) {
-        return refuse("InvalidInput", problems.join("; "));
+        return refuseChange("InvalidInput", problems.join("; "));
       }
       const { objectId, role, account } = parsed;
       const ids = principals.flatMap((each) => [each.objectId, ...each.groups]);
       const isKnown = ids.some((id) => isSame(id, objectId));
       if (!isKnown && issuers.length === 0 && parseGuid(objectId) === undefined) {
-        return refuse("InvalidInput", `there is no principal "${objectId}", and it is no GUID`);
+        return refuseChange(
+          "InvalidInput",
+          `there is no principal "${objectId}", and it is no GUID`,
+        );
       }
       // The account must exist, because the assignment would otherwise apply to an account of this
       // name that is created later for another purpose.
       if (account !== undefined && (await readAccount(tx, account)) === undefined) {
-        return refuse("InvalidInput", `there is no account "${account}"`);
+        return refuseChange("InvalidInput", `there is no account "${account}"`);
       }
       const input = { ...given, principal: objectId, role: role.name };
       const id = assignmentId(input);
       if (stored.assignments.has(id)) {
-        return refuse("RoleAssignmentAlreadyExists", `this role is assigned already (${id})`);
+        return refuseChange("RoleAssignmentAlreadyExists", `this role is assigned already (${id})`);
       }
       if (stored.assignments.size >= assignmentsMax) {
-        return refuse("TooManyRoleAssignments", `there are ${assignmentsMax} already`);
+        return refuseChange("TooManyRoleAssignments", `there are ${assignmentsMax} already`);
       }
       putRecord(tx, storedAssignments, id, { createdAt: tx.now, input });
       return { ok: true, value: id };
     });
   }
 
-  removeAssignment(id: string): Promise<IdentityResult<undefined>> {
+  removeAssignment(id: string): Promise<ChangeResult<undefined>> {
     return this.#change(async (tx, stored) => {
       if (!stored.assignments.has(id)) {
-        return refuse("RoleAssignmentNotFound", `no stored role assignment "${id}"`);
+        return refuseChange("RoleAssignmentNotFound", `no stored role assignment "${id}"`);
       }
       tx.delete(storedAssignments.key(id));
       return { ok: true, value: undefined };
@@ -171,8 +163,8 @@ export class IdentityManager {
   }
 
   async #change<T>(
-    work: (tx: Transaction, stored: StoredIdentity) => Promise<IdentityResult<T>>,
-  ): Promise<IdentityResult<T>> {
+    work: (tx: Transaction, stored: StoredIdentity) => Promise<ChangeResult<T>>,
+  ): Promise<ChangeResult<T>> {
     const result = await this.#store.transact(async (tx) => {
       const changed = await work(tx, await readIdentity(tx));
       if (changed.ok) putIdentityRevision(tx, this.#random);
@@ -194,7 +186,7 @@ export class IdentityManager {
       readonly input: PrincipalInput;
       readonly fields: PrincipalChange;
     },
-  ): IdentityResult<PrincipalSettings> {
+  ): ChangeResult<PrincipalSettings> {
     const secret = newSecret === true ? { secret: this.#newSecret() } : {};
     const merged = Object.entries({ ...input, ...fields, ...secret });
     const next = Object.fromEntries(
@@ -202,7 +194,7 @@ export class IdentityManager {
     ) as unknown as PrincipalInput;
     const problems: string[] = [];
     const parsed = parsePrincipal(name, next, problems);
-    if (problems.length > 0) return refuse("InvalidInput", problems.join("; "));
+    if (problems.length > 0) return refuseChange("InvalidInput", problems.join("; "));
     const others = this.#allPrincipals(stored).filter(
       (each) => each.isStored !== true || each.name !== name,
     );
@@ -224,11 +216,11 @@ export class IdentityManager {
     return [...new Set([developerPrincipal, ...configured]), ...own];
   }
 
-  #notStored(name: string): Fault {
+  #notStored(name: string): ChangeFault {
     const isServed = this.#served.identity().principals.some((each) => each.name === name);
-    if (!isServed) return refuse("PrincipalNotFound", `no stored principal "${name}"`);
+    if (!isServed) return refuseChange("PrincipalNotFound", `no stored principal "${name}"`);
     const advice = "change the configuration of the server";
-    return refuse("PrincipalIsConfigured", `principal "${name}" is configured: ${advice}`);
+    return refuseChange("PrincipalIsConfigured", `principal "${name}" is configured: ${advice}`);
   }
 
   #newSecret(): string {
@@ -289,20 +281,20 @@ function removeAssignments(
 function findClash(
   principal: PrincipalSettings,
   others: readonly PrincipalSettings[],
-): Fault | undefined {
+): ChangeFault | undefined {
   const taken = new Set(others.flatMap(identityNames));
   const clash = identityNames(principal).find((each) => taken.has(each));
   if (clash !== undefined) {
-    return refuse("PrincipalAlreadyExists", `"${clash}" names another principal`);
+    return refuseChange("PrincipalAlreadyExists", `"${clash}" names another principal`);
   }
   const groups = new Set(others.flatMap((each) => each.groups.map((id) => id.toLowerCase())));
   if (groups.has(principal.objectId.toLowerCase())) {
-    return refuse("InvalidInput", `"${principal.objectId}" is the id of a group`);
+    return refuseChange("InvalidInput", `"${principal.objectId}" is the id of a group`);
   }
   const member = principal.groups.find((id) => taken.has(id.toLowerCase()));
   return member === undefined
     ? undefined
-    : refuse("InvalidInput", `"${member}" is no group: it names another principal`);
+    : refuseChange("InvalidInput", `"${member}" is no group: it names another principal`);
 }
 
 function byName(roles: IdentitySettings["roles"]) {
@@ -316,8 +308,4 @@ function byName(roles: IdentitySettings["roles"]) {
 
 function isSame(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
-}
-
-function refuse(code: IdentityFaultCode, message: string): Fault {
-  return { ok: false, code, message };
 }

@@ -4,6 +4,7 @@ import { appendsMax } from "../store/logs.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { putRecord, readRecord } from "../store/typed-records.ts";
 import { accounts, readAccount, type AccountRecord } from "./account-record.ts";
+import { refuseChange, type ChangeFault, type ChangeResult } from "./change-result.ts";
 import { subscriptionsMax } from "./parse-subscription.ts";
 import type { Accounts } from "./settings.ts";
 import {
@@ -22,17 +23,11 @@ import {
  *  Called by the admin API (`events/subscription-manager.ts`), for the subscriptions of the
  *  configuration at each start, and by `etagere load`. */
 
-type SubscriptionFaultCode =
-  | "AccountNotFound"
-  | "SubscriptionNotFound"
-  | "SubscriptionIsConfigured"
-  | "SubscriptionIsStored"
-  | "SubscriptionChanged"
-  | "TooManySubscriptions";
-
-export type SubscriptionChangeResult =
-  | { readonly ok: true; readonly isNew: boolean }
-  | { readonly ok: false; readonly code: SubscriptionFaultCode; readonly message: string };
+/** What a change of a subscription has done. */
+export interface SubscriptionChange {
+  /** Whether it has created the subscription. */
+  readonly isNew: boolean;
+}
 
 interface Change extends SubscriptionKey {
   readonly subscription: Subscription;
@@ -48,11 +43,11 @@ export function putSubscription(
   store: Store,
   random: Random,
   change: Change,
-): Promise<SubscriptionChangeResult> {
+): Promise<ChangeResult<SubscriptionChange>> {
   return store.transact(async (tx) => {
     // The account of a configured one may be created later.
     if (change.isConfigured === undefined && !(await hasAccount(tx, change.subscription))) {
-      return refuse("AccountNotFound", "the account of the queue does not exist");
+      return refuseChange("AccountNotFound", "the account of the queue does not exist");
     }
     return putSubscriptionIn(tx, random, change);
   });
@@ -63,29 +58,32 @@ export async function putSubscriptionIn(
   tx: Transaction,
   random: Random,
   { account, name, subscription, isConfigured, expected, isPaused }: Change,
-): Promise<SubscriptionChangeResult> {
+): Promise<ChangeResult<SubscriptionChange>> {
   const owner = await readAccount(tx, account);
-  if (owner === undefined) return refuse("AccountNotFound", `no account "${account}"`);
+  if (owner === undefined) return refuseChange("AccountNotFound", `no account "${account}"`);
   const key = { account, name };
   const before = await readRecord(tx, subscriptions, key);
   if (before !== undefined && isServed(before) && before.isConfigured !== isConfigured) {
     return isConfigured === true ? stored(key) : configured(key);
   }
   if (expected !== undefined && before?.revision !== expected) {
-    return refuse("SubscriptionChanged", `subscription "${name}" was changed by another request`);
+    return refuseChange(
+      "SubscriptionChanged",
+      `subscription "${name}" was changed by another request`,
+    );
   }
   const count = owner.events?.subscriptions ?? 0;
   if (before === undefined && count >= subscriptionsMax) {
     const message = `account "${account}" has ${subscriptionsMax} subscriptions already`;
-    return refuse("TooManySubscriptions", message);
+    return refuseChange("TooManySubscriptions", message);
   }
   const fields = { revision: newId(random), createdAt: before?.createdAt ?? tx.now, isConfigured };
   const record: SubscriptionRecord = { ...subscription, ...fields };
   putRecord(tx, subscriptions, key, record);
-  if (before !== undefined) return { ok: true, isNew: false };
+  if (before !== undefined) return { ok: true, value: { isNew: false } };
   putRecord(tx, accounts, account, withSubscriptions(owner, count + 1));
   putRecord(tx, subscriptionStates, key, { ...newState(tx, owner.id), isPaused });
-  return { ok: true, isNew: true };
+  return { ok: true, value: { isNew: true } };
 }
 
 /** Whether the account of a queue exists. The one of a webhook is elsewhere. */
@@ -104,17 +102,17 @@ export function pauseSubscription(
   store: Store,
   random: Random,
   { isPaused, ...key }: SubscriptionKey & { readonly isPaused: boolean },
-): Promise<SubscriptionChangeResult> {
+): Promise<ChangeResult<SubscriptionChange>> {
   return store.transact(async (tx) => {
     const record = await readRecord(tx, subscriptions, key);
     const state = await readState(tx, key);
     if (record === undefined || state === undefined) return notFound(key);
-    if ((state.isPaused === true) === isPaused) return { ok: true, isNew: false };
+    if ((state.isPaused === true) === isPaused) return { ok: true, value: { isNew: false } };
     // A new revision ends the present delivery, in whichever process it runs.
     putRecord(tx, subscriptions, key, { ...record, revision: newId(random) });
     const next = { ...state, isPaused: isPaused ? (true as const) : undefined };
     putRecord(tx, subscriptionStates, key, next);
-    return { ok: true, isNew: false };
+    return { ok: true, value: { isNew: false } };
   });
 }
 
@@ -128,7 +126,7 @@ function newState({ sequence }: Transaction, accountId: bigint): SubscriptionSta
 export function deleteSubscription(
   store: Store,
   key: SubscriptionKey,
-): Promise<SubscriptionChangeResult> {
+): Promise<ChangeResult<SubscriptionChange>> {
   return store.transact(async (tx) => {
     const record = await readRecord(tx, subscriptions, key);
     if (record === undefined) return notFound(key);
@@ -139,7 +137,7 @@ export function deleteSubscription(
       const count = Math.max(0, (owner.events?.subscriptions ?? 0) - 1);
       putRecord(tx, accounts, key.account, withSubscriptions(owner, count));
     }
-    return { ok: true, isNew: false };
+    return { ok: true, value: { isNew: false } };
   });
 }
 
@@ -237,25 +235,21 @@ function withSubscriptions(record: AccountRecord, count: number): AccountRecord 
   return Object.keys(after).length === 0 ? others : { ...others, events: after };
 }
 
-function configured({ account, name }: SubscriptionKey): SubscriptionChangeResult {
+function configured({ account, name }: SubscriptionKey): ChangeFault {
   const problem = "is configured: change the configuration of the server";
   const message = `subscription "${name}" of account "${account}" ${problem}`;
-  return refuse("SubscriptionIsConfigured", message);
+  return refuseChange("SubscriptionIsConfigured", message);
 }
 
-function stored({ account, name }: SubscriptionKey): SubscriptionChangeResult {
+function stored({ account, name }: SubscriptionKey): ChangeFault {
   const advice = "delete it (etagere events delete), or give the configured one another name";
   const problem = `was created on the server: ${advice}`;
-  return refuse(
+  return refuseChange(
     "SubscriptionIsStored",
     `subscription "${name}" of account "${account}" ${problem}`,
   );
 }
 
-function notFound({ account, name }: SubscriptionKey): SubscriptionChangeResult {
-  return refuse("SubscriptionNotFound", `account "${account}": no subscription "${name}"`);
-}
-
-function refuse(code: SubscriptionFaultCode, message: string): SubscriptionChangeResult {
-  return { ok: false, code, message };
+function notFound({ account, name }: SubscriptionKey): ChangeFault {
+  return refuseChange("SubscriptionNotFound", `account "${account}": no subscription "${name}"`);
 }

@@ -1,3 +1,4 @@
+import { changeFaults, type ChangeFault } from "../account/change-result.ts";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { formatIso } from "../base/dates.ts";
 import { ticksMax, ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
@@ -40,6 +41,11 @@ export function refuse(
   headers: OutgoingHttpHeaders = {},
 ): AdminResponse {
   return json({ error: { code, message } }, status, headers);
+}
+
+/** The response to a change that was rejected. */
+export function changeRefused({ code, message }: ChangeFault): AdminResponse {
+  return refuse(changeFaults[code], code, message);
 }
 
 export function noAccount(name: string): AdminResponse {

@@ -1,4 +1,5 @@
-import { AccountManager, type AccountChangeResult } from "../account/account-changes.ts";
+import type { ChangeResult } from "../account/change-result.ts";
+import { AccountManager, type AccountChange } from "../account/account-changes.ts";
 import type { AccountKeys } from "../account/settings.ts";
 import { formatIso } from "../base/dates.ts";
 import { accountChangeParts } from "../data/ensure-accounts.ts";
@@ -81,7 +82,7 @@ function change(
   manager: AccountManager,
   { keys, ...does }: AccountRequest,
   action: Exclude<AccountRequest["action"], "list">,
-): Promise<AccountChangeResult> {
+): Promise<ChangeResult<AccountChange>> {
   switch (action) {
     case "create":
       return manager.create({ ...does, keys: keys as AccountKeys | undefined });
@@ -94,9 +95,9 @@ function change(
   }
 }
 
-function answerOf({ action }: AccountRequest, result: AccountChangeResult): AccountAnswer {
+function answerOf({ action }: AccountRequest, result: ChangeResult<AccountChange>): AccountAnswer {
   if (!result.ok) throw new Error(result.message);
-  const { stored } = result.change;
+  const { stored } = result.value;
   if (stored === undefined) return {};
   return action === "settings" ? { settings: stored.settings } : { keys: stored.keys };
 }

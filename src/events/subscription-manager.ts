@@ -1,4 +1,5 @@
 import { readAccount, readAccounts } from "../account/account-record.ts";
+import { refuseChange, type ChangeFault, type ChangeResult } from "../account/change-result.ts";
 import { eventLog, topicOf, readEvents } from "../account/event-log.ts";
 import { isObject } from "../account/object-reader.ts";
 import {
@@ -11,7 +12,7 @@ import {
   deleteSubscription,
   pauseSubscription,
   putSubscription,
-  type SubscriptionChangeResult,
+  type SubscriptionChange,
 } from "../account/subscription-changes.ts";
 import {
   isListedWebhook,
@@ -36,15 +37,7 @@ import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
 import type { Clock } from "../base/world.ts";
 import { feedStates } from "../blob/change-feed/feed-records.ts";
 
-export type SubscriptionResult =
-  | SubscriptionChangeResult
-  | {
-      readonly ok: false;
-      readonly code: "InvalidInput" | "WebhookNotListed" | "WebhookNotValidated";
-      readonly message: string;
-    };
-
-export type SubscriptionRefusal = Extract<SubscriptionResult, { readonly ok: false }>["code"];
+type Result = ChangeResult<SubscriptionChange>;
 
 /** A subscription with its progress. */
 export interface SubscriptionStatus extends NamedSubscription {
@@ -98,12 +91,12 @@ export class SubscriptionManager {
   }
 
   /** Creates or replaces a subscription. A webhook is asked first whether it wants the events. */
-  async put(key: SubscriptionKey, input: unknown): Promise<SubscriptionResult> {
+  async put(key: SubscriptionKey, input: unknown): Promise<Result> {
     const { store, random } = this.#parts;
     const wrongName = findSubscriptionNameProblem(key.name);
-    if (wrongName !== undefined) return refuse("InvalidInput", wrongName);
+    if (wrongName !== undefined) return refuseChange("InvalidInput", wrongName);
     const parsed = parseSubscription("subscription", input);
-    if (!parsed.ok) return refuse("InvalidInput", parsed.problems.join("; "));
+    if (!parsed.ok) return refuseChange("InvalidInput", parsed.problems.join("; "));
     const refused = await this.#checkWebhook(key, parsed.value.destination);
     return refused ?? putSubscription(store, random, { ...key, subscription: parsed.value });
   }
@@ -116,11 +109,11 @@ export class SubscriptionManager {
     key: SubscriptionKey,
     { isPaused, ...fields }: SubscriptionPatch,
     record: SubscriptionRecord,
-  ): Promise<SubscriptionResult> {
+  ): Promise<Result> {
     const { store, random } = this.#parts;
     if (Object.keys(fields).length > 0) {
       const parsed = parseSubscription("subscription", changedInput(inputOf(record), fields));
-      if (!parsed.ok) return refuse("InvalidInput", parsed.problems.join("; "));
+      if (!parsed.ok) return refuseChange("InvalidInput", parsed.problems.join("; "));
       const isMoved = fields["destination"] !== undefined;
       const { destination } = parsed.value;
       const refused = isMoved ? await this.#checkWebhook(key, destination) : undefined;
@@ -128,26 +121,26 @@ export class SubscriptionManager {
       const result = refused ?? (await putSubscription(store, random, change));
       if (!result.ok || isPaused === undefined) return result;
     }
-    if (isPaused === undefined) return { ok: true, isNew: false };
+    if (isPaused === undefined) return { ok: true, value: { isNew: false } };
     return pauseSubscription(store, random, { ...key, isPaused });
   }
 
   async #checkWebhook(
     { account }: SubscriptionKey,
     destination: Destination,
-  ): Promise<SubscriptionResult | undefined> {
+  ): Promise<ChangeFault | undefined> {
     if (destination.type === "queue") return undefined;
     const { random, rules } = this.#parts;
     if (!isListedWebhook(rules.prefixes, destination.url)) {
       const advice = "the operator of the server must list its beginning in --eventWebhooks";
-      return refuse("WebhookNotListed", `${new URL(destination.url).origin}: ${advice}`);
+      return refuseChange("WebhookNotListed", `${new URL(destination.url).origin}: ${advice}`);
     }
     const topic = topicOf(account);
     const problem = await findHandshakeProblem(rules, destination, { random, topic });
-    return problem === undefined ? undefined : refuse("WebhookNotValidated", problem);
+    return problem === undefined ? undefined : refuseChange("WebhookNotValidated", problem);
   }
 
-  delete(key: SubscriptionKey): Promise<SubscriptionChangeResult> {
+  delete(key: SubscriptionKey): Promise<Result> {
     return deleteSubscription(this.#parts.store, key);
   }
 
@@ -172,10 +165,6 @@ export function changedInput(
 function merged(before: object, given: object): Readonly<Record<string, unknown>> {
   const all = Object.entries({ ...before, ...given });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
-}
-
-function refuse(code: SubscriptionRefusal, message: string): SubscriptionResult {
-  return { ok: false, code, message };
 }
 
 /** Adds the progress of subscriptions. Each log is read once, however many subscriptions it has. */

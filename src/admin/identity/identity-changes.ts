@@ -1,27 +1,12 @@
 import type { ChangedPrincipal } from "../api-types.ts";
-import type {
-  IdentityFaultCode,
-  IdentityResult,
-  NewPrincipal,
-  PrincipalChange,
-} from "../../account/identity-manager.ts";
+import type { ChangeResult } from "../../account/change-result.ts";
+import type { NewPrincipal, PrincipalChange } from "../../account/identity-manager.ts";
 import type { PrincipalSettings } from "../../account/identity.ts";
-import { json, nothing, refuse, type AdminResponse } from "../admin-response.ts";
+import { changeRefused, json, nothing, type AdminResponse } from "../admin-response.ts";
 import { optional, textCheck, type Check } from "../inputs.ts";
 import type { Route } from "../routes.ts";
 import { renderPrincipal } from "./identity-view.ts";
 import type { IdentityContext } from "./token-issuer.ts";
-
-const statusByCode: Readonly<Record<IdentityFaultCode, number>> = {
-  InvalidInput: 400,
-  PrincipalNotFound: 404,
-  PrincipalAlreadyExists: 409,
-  PrincipalIsConfigured: 409,
-  TooManyPrincipals: 409,
-  RoleAssignmentNotFound: 404,
-  RoleAssignmentAlreadyExists: 409,
-  TooManyRoleAssignments: 409,
-};
 
 const listCheck: Check = (value) => (Array.isArray(value) ? undefined : "must be a list of ids");
 const flagCheck: Check = (value) =>
@@ -76,7 +61,7 @@ function assignmentRoutes(manager: IdentityContext["manager"]): readonly Route[]
       access,
       answer: async ({ body }) => {
         const result = await manager.assignRole(withoutMissing(body));
-        return result.ok ? json({ id: result.value }, 201) : refused(result);
+        return result.ok ? json({ id: result.value }, 201) : changeRefused(result);
       },
     },
     {
@@ -101,20 +86,16 @@ function withoutMissing(body: Body): Body {
 /** Renders a principal, with the secret if the request has changed it. */
 function changed(
   { secret: given, newSecret }: PrincipalChange,
-  result: IdentityResult<PrincipalSettings>,
+  result: ChangeResult<PrincipalSettings>,
   status = 200,
 ): AdminResponse {
-  if (!result.ok) return refused(result);
+  if (!result.ok) return changeRefused(result);
   const { secret } = result.value;
   const isNew = newSecret === true || (given !== undefined && given !== null);
   const principal = renderPrincipal({ ...result.value, isStored: true });
   return json({ ...principal, ...(isNew && { secret }) } satisfies ChangedPrincipal, status);
 }
 
-function removed(result: IdentityResult<undefined>): AdminResponse {
-  return result.ok ? nothing : refused(result);
-}
-
-function refused({ code, message }: Extract<IdentityResult<unknown>, { ok: false }>) {
-  return refuse(statusByCode[code], code, message);
+function removed(result: ChangeResult<undefined>): AdminResponse {
+  return result.ok ? nothing : changeRefused(result);
 }

@@ -1,7 +1,14 @@
 import type { Account, AccountKeys as KeysView } from "../api-types.ts";
 import type { AccountKeys, AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
+import {
+  changeRefused,
+  json,
+  noAccount,
+  nothing,
+  refuse,
+  type AdminResponse,
+} from "../admin-response.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
@@ -10,7 +17,8 @@ import { sessionCookie, type AdminAuth } from "../security/admin-auth.ts";
 import { permissionsOf, serverGrant } from "../security/grant.ts";
 import { signAsPrincipal, signSas } from "../sas/sign-sas.ts";
 import { parseSasRequest } from "../sas/sas-request.ts";
-import type { AccountChangeResult, AccountFaultCode } from "../../account/account-changes.ts";
+import type { ChangeResult } from "../../account/change-result.ts";
+import type { AccountChange } from "../../account/account-changes.ts";
 import { oneOf, optional, textCheck, type Check } from "../inputs.ts";
 
 /** Routes that list the accounts of the server, show the keys of one, and sign a SAS (a URL query
@@ -67,15 +75,6 @@ function renderAccount(account: AccountSettings, urls: Urls): Account {
   }
   return { name, source, ...settings, endpoints, gateway };
 }
-
-const statusByCode: Readonly<Record<AccountFaultCode, number>> = {
-  InvalidInput: 400,
-  AccountNotFound: 404,
-  AccountAlreadyExists: 409,
-  AccountIsConfigured: 409,
-  AccountNotEmpty: 409,
-  TooManyAccounts: 409,
-};
 
 const keysCheck: Check = (value) =>
   Array.isArray(value) && value.length > 0 && value.length <= 2
@@ -161,7 +160,7 @@ async function changeSettings(
   { name = "" }: PathValues,
 ): Promise<AdminResponse> {
   const changed = await context.accountManager.changeSettings(name, body);
-  if (!changed.ok) return refused(changed);
+  if (!changed.ok) return changeRefused(changed);
   const account = accounts.get(name);
   return account === undefined ? nothing : json(renderAccount(account, context.facts().urls));
 }
@@ -172,20 +171,16 @@ async function remove(
 ): Promise<AdminResponse> {
   const isForced = query.get("force") === "true";
   const deleted = await context.accountManager.delete(name, { force: isForced });
-  return deleted.ok ? nothing : refused(deleted);
-}
-
-function refused({ code, message }: Extract<AccountChangeResult, { ok: false }>): AdminResponse {
-  return refuse(statusByCode[code], code, message);
+  return deleted.ok ? nothing : changeRefused(deleted);
 }
 
 function answerWithKeys(
   { context, accounts }: CheckedRequest,
-  result: AccountChangeResult,
+  result: ChangeResult<AccountChange>,
   status: number,
 ): AdminResponse {
-  if (!result.ok) return refused(result);
-  const { name, stored } = result.change;
+  if (!result.ok) return changeRefused(result);
+  const { name, stored } = result.value;
   const account = accounts.get(name);
   if (account === undefined || stored === undefined) return nothing;
   const current = { ...account, keys: stored.keys };

@@ -1,4 +1,6 @@
 import { formatIso } from "../../base/dates.ts";
+import type { ChangeResult } from "../../account/change-result.ts";
+import type { SubscriptionChange } from "../../account/subscription-changes.ts";
 import { inputOf, type SubscriptionInput } from "../../account/parse-subscription.ts";
 import type {
   DeliveryFailure,
@@ -12,27 +14,20 @@ import { subscriptionAction } from "../../protocol/roles/role.ts";
 import {
   backlogCountMax,
   changedInput,
-  type SubscriptionRefusal,
-  type SubscriptionResult,
   type SubscriptionStatus,
 } from "../../events/subscription-manager.ts";
-import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
+import {
+  changeRefused,
+  json,
+  noAccount,
+  nothing,
+  refuse,
+  type AdminResponse,
+} from "../admin-response.ts";
 import { optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route, PathValues } from "../routes.ts";
 import { mayUseSubscriptions } from "../security/grant.ts";
-
-const statusByCode: Readonly<Record<SubscriptionRefusal, number>> = {
-  InvalidInput: 400,
-  WebhookNotListed: 403,
-  WebhookNotValidated: 400,
-  AccountNotFound: 404,
-  SubscriptionNotFound: 404,
-  SubscriptionIsConfigured: 409,
-  SubscriptionIsStored: 409,
-  SubscriptionChanged: 409,
-  TooManySubscriptions: 409,
-};
 
 const settledSecondsMax = 300;
 const settledSecondsDefault = 30;
@@ -164,11 +159,11 @@ async function change(
 async function changed(
   { context: { subscriptions } }: CheckedRequest,
   key: SubscriptionKey,
-  result: SubscriptionResult,
+  result: ChangeResult<SubscriptionChange>,
 ): Promise<AdminResponse> {
-  if (!result.ok) return refused(result);
+  if (!result.ok) return changeRefused(result);
   const stored = await subscriptions.get(key);
-  const status = result.isNew ? 201 : 200;
+  const status = result.value.isNew ? 201 : 200;
   return stored === undefined ? nothing : json(renderSubscription(stored), status);
 }
 
@@ -179,7 +174,7 @@ async function remove(
   const refusal = refuseAction(request, account, "delete");
   if (refusal !== undefined) return refusal;
   const result = await request.context.subscriptions.delete({ account, name });
-  return result.ok ? nothing : refused(result);
+  return result.ok ? nothing : changeRefused(result);
 }
 
 async function answerSettled(request: CheckedRequest): Promise<AdminResponse> {
@@ -187,10 +182,6 @@ async function answerSettled(request: CheckedRequest): Promise<AdminResponse> {
   const waiting = await request.context.subscriptions.settled(seconds * 1000);
   const isShown = (name: string): boolean => may(request, name.split("/", 1)[0] ?? "", "read");
   return json({ settled: waiting.length === 0, waiting: waiting.filter(isShown) });
-}
-
-function refused({ code, message }: Extract<SubscriptionResult, { ok: false }>): AdminResponse {
-  return refuse(statusByCode[code], code, message);
 }
 
 function noSubscription(name: string): AdminResponse {

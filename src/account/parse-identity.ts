@@ -1,6 +1,5 @@
 import { builtInRoles } from "../protocol/roles/built-in-roles.ts";
 import { Role } from "../protocol/roles/role.ts";
-import type { ServiceName } from "../protocol/names.ts";
 import {
   defaultClaims,
   type ClaimNames,
@@ -11,11 +10,17 @@ import {
 } from "./identity.ts";
 import {
   accountNameForm,
+  FieldPlace,
   isObject,
-  ObjectReader,
+  readFields,
+  required,
+  text,
+  texts,
+  type FieldInputs,
+  type Form,
   type SettingsResult,
   type TextForm,
-} from "./object-reader.ts";
+} from "./field-table.ts";
 
 /** Parses the parts of a configuration that `identity.ts` describes: principals, roles, role
  *  assignments, issuers. Also parses single principals and role assignments that the admin API
@@ -24,48 +29,10 @@ import {
 /** The parts of a configuration beside "accounts". */
 export interface IdentityInput {
   readonly principals?: Readonly<Record<string, PrincipalInput>>;
-  readonly roles?: Readonly<Record<string, RoleInput>>;
+  readonly roles?: Readonly<Record<string, FieldInputs<typeof roleFields>>>;
   readonly roleAssignments?: readonly RoleAssignmentInput[];
   readonly issuers?: readonly IssuerInput[];
-  readonly managedIdentity?: { readonly principal: string; readonly secret: string };
-}
-
-export interface PrincipalInput {
-  readonly objectId: string;
-  readonly clientId?: string;
-  readonly secret?: string;
-  readonly groups?: readonly string[];
-}
-
-interface RoleInput {
-  readonly actions?: readonly string[];
-  readonly notActions?: readonly string[];
-  readonly dataActions?: readonly string[];
-  readonly notDataActions?: readonly string[];
-}
-
-export interface RoleAssignmentInput {
-  /** Name of a principal, or the object id of a principal or group. */
-  readonly principal: string;
-  /** Name or id of a built-in role, or the name of a custom one. */
-  readonly role: string;
-  readonly account?: string;
-  readonly container?: string;
-  readonly queue?: string;
-  readonly table?: string;
-  readonly share?: string;
-}
-
-interface IssuerInput {
-  readonly issuer: string;
-  readonly audiences?: readonly string[];
-  readonly jwks?: string;
-  readonly accounts?: readonly string[];
-  readonly claims?: {
-    readonly objectId?: string;
-    readonly tenantId?: string;
-    readonly groups?: string;
-  };
+  readonly managedIdentity?: Readonly<Record<keyof typeof managedFields, string>>;
 }
 
 export const identityFields = [
@@ -94,12 +61,61 @@ const secretForm: TextForm = {
 const secretUnitsMin = 16;
 const secretUnitsMax = 1024;
 const listMax = 10_000;
-const actionLists = ["actions", "notActions", "dataActions", "notDataActions"] as const;
 
 function lineForm(unitsMax: number): TextForm {
   const pattern = new RegExp(`^.{1,${unitsMax}}$`);
   return { pattern, allowed: `a text of 1 to ${unitsMax} characters in one line` };
 }
+
+/** A secret of a principal or of the managed identity. */
+const secret: Form<string> = (value, place) => {
+  const found = text(secretForm)(value, place);
+  if (found === undefined) return undefined;
+  if (found.length < secretUnitsMin || found.length > secretUnitsMax) {
+    place.refuse(`must have ${secretUnitsMin} to ${secretUnitsMax} characters`);
+  }
+  return found;
+};
+
+const principalFields = {
+  objectId: required(text(idForm)),
+  clientId: text(idForm),
+  secret,
+  groups: texts(idForm),
+};
+
+export type PrincipalInput = FieldInputs<typeof principalFields> & { readonly objectId: string };
+
+const roleFields = {
+  actions: texts(actionForm),
+  notActions: texts(actionForm),
+  dataActions: texts(actionForm),
+  notDataActions: texts(actionForm),
+};
+
+const scopeFields = {
+  container: text(nameForm),
+  queue: text(nameForm),
+  table: text(nameForm),
+  share: text(nameForm),
+};
+const scopeServices = { container: "blob", queue: "queue", table: "table", share: "file" } as const;
+
+const assignmentFields = {
+  /** Name of a principal, or the object id of a principal or group. */
+  principal: required(text(principalForm)),
+  /** Name or id of a built-in role, or the name of a custom one. */
+  role: required(text(nameForm)),
+  account: text(accountNameForm),
+  ...scopeFields,
+};
+
+export type RoleAssignmentInput = FieldInputs<typeof assignmentFields> & {
+  readonly principal: string;
+  readonly role: string;
+};
+
+const managedFields = { principal: required(text(principalForm)), secret: required(secret) };
 
 /** Parses principals, roles and issuers. They may name accounts that are not configured: these may
  *  be stored, or be created later. */
@@ -144,26 +160,9 @@ export function parsePrincipal(
   value: unknown,
   problems: string[],
 ): PrincipalSettings {
-  const reader = new ObjectReader(`principal "${name}"`, value, problems);
-  const objectId = reader.text("objectId", idForm) ?? "";
-  const parsed = {
-    name,
-    objectId,
-    clientId: reader.optionalText("clientId", idForm) ?? objectId,
-    secret: secretOf(reader),
-    groups: reader.texts("groups", idForm) ?? [],
-  };
-  reader.end();
-  return parsed;
-}
-
-function secretOf(reader: ObjectReader): string | undefined {
-  const secret = reader.optionalText("secret", secretForm);
-  if (secret === undefined) return undefined;
-  if (secret.length < secretUnitsMin || secret.length > secretUnitsMax) {
-    reader.refuse("secret", `must have ${secretUnitsMin} to ${secretUnitsMax} characters`);
-  }
-  return secret;
+  const read = readFields(`principal "${name}"`, value, { fields: principalFields, problems });
+  const { objectId = "", clientId = objectId, groups = [] } = read;
+  return { name, objectId, clientId, secret: read.secret, groups };
 }
 
 /** Built-in and custom roles by name and id in lower case. */
@@ -174,24 +173,14 @@ function parseRoles(input: unknown, problems: string[]): ReadonlyMap<string, Rol
     roles.set(definition.name.toLowerCase(), role).set(definition.id ?? "", role);
   }
   for (const [name, value] of entriesOf(input, "roles", problems)) {
-    const reader = new ObjectReader(`role "${name}"`, value, problems);
-    const [actions = [], notActions = [], dataActions = [], notDataActions = []] = actionLists.map(
-      (list) => reader.texts(list, actionForm) ?? [],
-    );
-    reader.end();
+    const read = readFields(`role "${name}"`, value, { fields: roleFields, problems });
+    const { actions = [], notActions = [], dataActions = [], notDataActions = [] } = read;
     if (roles.has(name.toLowerCase())) problems.push(`role "${name}": this name is taken`);
     const definition = { name, actions, notActions, dataActions, notDataActions };
     roles.set(name.toLowerCase(), new Role(definition));
   }
   return roles;
 }
-
-const scopeFields = [
-  ["container", "blob"],
-  ["queue", "queue"],
-  ["table", "table"],
-  ["share", "file"],
-] as const satisfies readonly (readonly [string, ServiceName])[];
 
 function parseAssignments(input: unknown, known: Known): readonly RoleAssignment[] {
   if (input === undefined) return [];
@@ -210,40 +199,42 @@ export function parseAssignment(
   value: unknown,
   known: Known,
 ): RoleAssignment | undefined {
-  const reader = new ObjectReader(title, value, known.problems);
-  const principal = reader.text("principal", principalForm);
-  const roleName = reader.text("role", nameForm);
-  const account = reader.optionalText("account", accountNameForm);
-  const scopes = scopeFields.flatMap(([field, service]) => {
-    const name = reader.optionalText(field, nameForm);
+  const { problems } = known;
+  const read = readFields(title, value, { fields: assignmentFields, problems });
+  const { principal, role: roleName, account } = read;
+  const refuse = (field: string, why: string) => new FieldPlace(title, field, problems).refuse(why);
+  const scopes = Object.entries(scopeServices).flatMap(([field, service]) => {
+    const name = read[field as keyof typeof scopeFields];
     return name === undefined ? [] : [{ service, name }];
   });
-  reader.end();
-  if (scopes.length > 1) reader.refuse("scope", "name one container, queue, table or share");
+  if (scopes.length > 1) refuse("scope", "name one container, queue, table or share");
   const role = known.roles.get(roleName?.toLowerCase() ?? "");
   if (roleName !== undefined && role === undefined) {
-    reader.refuse("role", `there is no role "${roleName}"; docs/IDENTITY.md lists them`);
+    refuse("role", `there is no role "${roleName}"; docs/IDENTITY.md lists them`);
   }
   if (principal === undefined || role === undefined) return undefined;
   const named = known.principals.find(({ name }) => name === principal);
   if (named === undefined && !idForm.pattern.test(principal)) {
-    reader.refuse("principal", `there is no principal "${principal}", and it is no object id`);
+    refuse("principal", `there is no principal "${principal}", and it is no object id`);
   }
   return { objectId: named?.objectId ?? principal, role, account, scope: scopes[0] };
 }
 
-function parseManagedIdentity(input: unknown, known: Known): IdentitySettings["managedIdentity"] {
+function parseManagedIdentity(
+  input: unknown,
+  { principals, problems }: Known,
+): IdentitySettings["managedIdentity"] {
   if (input === undefined) return undefined;
-  const reader = new ObjectReader('"managedIdentity"', input, known.problems);
-  const name = reader.text("principal", principalForm);
-  const secret = secretOf(reader);
-  reader.end();
-  if (secret === undefined) reader.refuse("secret", "is missing");
-  const principal = known.principals.find((each) => each.name === name);
+  const title = '"managedIdentity"';
+  const { principal: name, secret: found } = readFields(title, input, {
+    fields: managedFields,
+    problems,
+  });
+  const principal = principals.find((each) => each.name === name);
   if (name !== undefined && principal === undefined) {
-    reader.refuse("principal", `there is no principal "${name}"`);
+    new FieldPlace(title, "principal", problems).refuse(`there is no principal "${name}"`);
   }
-  return principal && secret !== undefined ? { principal, secret } : undefined;
+  return principal && found !== undefined ? { principal, secret: found } : undefined;
 }
 
 function entriesOf(
@@ -269,6 +260,34 @@ const claimForm: TextForm = {
 };
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** An address whose documents cannot be forged on the way. */
+const address: Form<string> = (value, place) => {
+  const found = text(addressForm)(value, place);
+  if (found === undefined) return undefined;
+  if (!URL.canParse(found)) return place.refuse("must be an address");
+  if (isProtected(new URL(found))) return found;
+  return place.refuse("must begin with https:// unless it is on this machine");
+};
+
+const claimFields = {
+  objectId: text(claimForm),
+  tenantId: text(claimForm),
+  groups: text(claimForm),
+};
+
+const issuerFields = {
+  issuer: required(address),
+  audiences: texts(lineForm(512)),
+  jwks: address,
+  accounts: texts(accountNameForm),
+  claims: parseClaims,
+};
+
+type IssuerInput = FieldInputs<Omit<typeof issuerFields, "claims">> & {
+  readonly issuer: string;
+  readonly claims?: FieldInputs<typeof claimFields>;
+};
+
 function parseIssuers(input: unknown, problems: string[]): readonly IssuerSettings[] {
   if (input === undefined) return [];
   if (!Array.isArray(input) || input.length > issuersMax) {
@@ -276,25 +295,15 @@ function parseIssuers(input: unknown, problems: string[]): readonly IssuerSettin
     return [];
   }
   const issuers = input.flatMap((value: unknown, index) => {
-    const reader = new ObjectReader(`issuer ${index + 1}`, value, problems);
-    const parsed = parseIssuer(reader, problems);
-    reader.end();
-    return parsed === undefined ? [] : [parsed];
+    const title = `issuer ${index + 1}`;
+    const read = readFields(title, value, { fields: issuerFields, problems });
+    const { issuer, audiences = [], jwks, accounts, claims = defaultClaims } = read;
+    return issuer === undefined ? [] : [{ issuer, audiences, jwks, accounts, claims }];
   });
   const names = issuers.map(({ issuer }) => issuer);
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice !== undefined) problems.push(`"issuers": ${twice} is listed twice`);
   return issuers;
-}
-
-function parseIssuer(reader: ObjectReader, problems: string[]): IssuerSettings | undefined {
-  const issuer = addressOf(reader, "issuer", reader.text("issuer", addressForm));
-  const jwks = addressOf(reader, "jwks", reader.optionalText("jwks", addressForm));
-  const only = reader.texts("accounts", accountNameForm);
-  const audiences = reader.texts("audiences", lineForm(512)) ?? [];
-  const claims = parseClaims(reader.object("claims"), problems);
-  if (issuer === undefined) return undefined;
-  return { issuer, audiences, jwks, accounts: only, claims };
 }
 
 /** Whether a document from this address cannot be forged on the way: it arrives encrypted, or from
@@ -303,24 +312,9 @@ export function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === "https:" || loopbackHosts.has(hostname);
 }
 
-function addressOf(reader: ObjectReader, field: string, text: string | undefined) {
-  if (text === undefined || !URL.canParse(text)) {
-    if (text !== undefined) reader.refuse(field, "must be an address");
-    return undefined;
-  }
-  if (isProtected(new URL(text))) return text;
-  reader.refuse(field, "must begin with https:// unless it is on this machine");
-  return undefined;
-}
-
-function parseClaims(input: unknown, problems: string[]): ClaimNames {
-  if (input === undefined) return defaultClaims;
-  const reader = new ObjectReader('"claims" of an issuer', input, problems);
-  const claims = {
-    objectId: reader.optionalText("objectId", claimForm) ?? defaultClaims.objectId,
-    tenantId: reader.optionalText("tenantId", claimForm) ?? defaultClaims.tenantId,
-    groups: reader.optionalText("groups", claimForm) ?? defaultClaims.groups,
-  };
-  reader.end();
-  return claims;
+function parseClaims(input: unknown, { problems }: FieldPlace): ClaimNames | undefined {
+  if (input === undefined) return undefined;
+  const read = readFields('"claims" of an issuer', input, { fields: claimFields, problems });
+  const given = Object.entries(read).filter(([, name]) => name !== undefined);
+  return { ...defaultClaims, ...Object.fromEntries(given) };
 }

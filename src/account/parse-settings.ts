@@ -11,7 +11,17 @@ import {
   softDeleteDaysMax,
 } from "./settings.ts";
 import type { AccountKeys, AccountSettings } from "./settings.ts";
-import { accountNameForm, isObject, type SettingsResult } from "./object-reader.ts";
+import {
+  accountNameForm,
+  flag,
+  isObject,
+  readFields,
+  whole,
+  type FieldInputs,
+  type FieldPlace,
+  type Form,
+  type SettingsResult,
+} from "./field-table.ts";
 import { isScopeName } from "../protocol/encryption.ts";
 import {
   findSubscriptionNameProblem,
@@ -23,56 +33,51 @@ import {
 /** Parses the settings of accounts: of a configuration file, of the variable AZURITE_ACCOUNTS, of
  *  `start`, and of accounts in the store. Problems are collected, one line each. */
 
-/** The settings of one account in the configuration; omitted ones have the values of
- *  `accountDefaults`. */
-export interface AccountInput {
-  readonly keys?: readonly string[];
-  readonly versioning?: boolean;
-  readonly containerSoftDeleteDays?: number;
-  readonly shareSoftDeleteDays?: number;
-  readonly publicAccess?: boolean;
-  readonly sharedKey?: boolean;
-  readonly lastAccessTracking?: boolean;
-  readonly deletedNameSeconds?: number;
-  readonly hierarchicalNamespace?: boolean;
-  readonly requestsPerSecondMax?: number;
-  readonly quotaBytes?: number;
-  readonly smb?: { readonly requireEncryption?: boolean };
-  readonly changeFeed?: boolean;
-  readonly changeFeedRetentionDays?: number;
-  readonly encryptionScopes?: readonly string[] | string | undefined;
-  readonly subscriptions?: Readonly<Record<string, SubscriptionInput>>;
-}
-
-/** The accounts of the configuration, by name. */
-export type AccountInputs = Readonly<Record<string, AccountInput>>;
-
 /** Suffixes that URLs append to the account name: the secondary endpoint and the static website. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const booleanFields = [
-  "versioning",
-  "publicAccess",
-  "sharedKey",
-  "lastAccessTracking",
-  "hierarchicalNamespace",
-  "changeFeed",
-] as const;
-/** The settings that are whole numbers, 0 to `max`, and their unit for messages. */
-const numberFields = {
-  containerSoftDeleteDays: { unit: "days", max: softDeleteDaysMax },
-  shareSoftDeleteDays: { unit: "days", max: softDeleteDaysMax },
-  changeFeedRetentionDays: { unit: "days", max: changeFeedRetentionDaysMax },
-  deletedNameSeconds: { unit: "seconds", max: deletedNameSecondsMax },
-  requestsPerSecondMax: { unit: "requests", max: requestsPerSecondCeiling },
-  quotaBytes: { unit: "bytes", max: quotaBytesMax },
-} as const;
-const otherFields = ["keys", "smb", "encryptionScopes", "subscriptions"];
-const fields: ReadonlySet<string> = new Set([
-  ...booleanFields,
-  ...Object.keys(numberFields),
-  ...otherFields,
-]);
+
+/** Reads null, which returns a setting to its default, as absent. */
+function orDefault<T>(form: Form<T>): Form<T> {
+  return (value, place) => form(value ?? undefined, place);
+}
+
+function count(unit: string, max: number): Form<number> {
+  return orDefault(whole({ min: 0, max, unit }));
+}
+
+const accountFields = {
+  keys: orDefault(parseKeys),
+  versioning: orDefault(flag),
+  containerSoftDeleteDays: count("days", softDeleteDaysMax),
+  shareSoftDeleteDays: count("days", softDeleteDaysMax),
+  publicAccess: orDefault(flag),
+  sharedKey: orDefault(flag),
+  lastAccessTracking: orDefault(flag),
+  deletedNameSeconds: count("seconds", deletedNameSecondsMax),
+  hierarchicalNamespace: orDefault(flag),
+  requestsPerSecondMax: count("requests", requestsPerSecondCeiling),
+  quotaBytes: count("bytes", quotaBytesMax),
+  smb: orDefault(parseSmb),
+  changeFeed: orDefault(flag),
+  changeFeedRetentionDays: count("days", changeFeedRetentionDaysMax),
+  encryptionScopes: parseScopes,
+  subscriptions: parseSubscriptions,
+};
+
+type OwnForms = "keys" | "smb" | "encryptionScopes" | "subscriptions";
+
+/** The settings of one account in the configuration; omitted ones have the values of
+ *  `accountDefaults`. */
+export type AccountInput = FieldInputs<Omit<typeof accountFields, OwnForms>> & {
+  readonly keys?: readonly string[];
+  readonly smb?: { readonly requireEncryption?: boolean };
+  readonly encryptionScopes?: readonly string[] | string | undefined;
+  readonly subscriptions?: Readonly<Record<string, SubscriptionInput>>;
+};
+
+/** The accounts of the configuration, by name. */
+export type AccountInputs = Readonly<Record<string, AccountInput>>;
 
 export function isConfigurableName(name: string): boolean {
   return accountNameForm.pattern.test(name) && !urlSuffixPattern.test(name);
@@ -147,60 +152,38 @@ function parseAccount(
   }
   const object = isObject(value) ? value : {};
   if (!isObject(value)) problems.push(`${where}: its settings must be an object`);
-  for (const field of Object.keys(object)) {
-    if (!fields.has(field)) problems.push(`${where}: there is no setting "${field}"`);
+  for (const field of ["versioning", "changeFeed"]) {
+    if (object[field] !== true || object["hierarchicalNamespace"] !== true) continue;
+    problems.push(`${where}: "${field}" contradicts "hierarchicalNamespace"`);
   }
-  const reader = { where, object, problems };
-  if (object["versioning"] === true && object["hierarchicalNamespace"] === true) {
-    problems.push(`${where}: "versioning" contradicts "hierarchicalNamespace"`);
-  }
-  if (object["changeFeed"] === true && object["hierarchicalNamespace"] === true) {
-    problems.push(`${where}: "changeFeed" contradicts "hierarchicalNamespace"`);
-  }
-  return {
-    name,
-    keys: parseKeys(reader, name, fallbackKeys),
-    versioning: parseBoolean(reader, "versioning"),
-    publicAccess: parseBoolean(reader, "publicAccess"),
-    sharedKey: parseBoolean(reader, "sharedKey"),
-    lastAccessTracking: parseBoolean(reader, "lastAccessTracking"),
-    containerSoftDeleteDays: parseNumber(reader, "containerSoftDeleteDays"),
-    shareSoftDeleteDays: parseNumber(reader, "shareSoftDeleteDays"),
-    deletedNameSeconds: parseNumber(reader, "deletedNameSeconds"),
-    hierarchicalNamespace: parseBoolean(reader, "hierarchicalNamespace"),
-    requestsPerSecondMax: parseNumber(reader, "requestsPerSecondMax"),
-    quotaBytes: parseNumber(reader, "quotaBytes"),
-    smb: parseSmb(reader),
-    changeFeed: parseBoolean(reader, "changeFeed"),
-    changeFeedRetentionDays: parseNumber(reader, "changeFeedRetentionDays"),
-    ...parseScopes(reader),
-    ...parseSubscriptions(reader),
-  };
+  const development = name === developmentAccountName ? [developmentAccountKey] : undefined;
+  const withKeys = { ...object, keys: object["keys"] ?? fallbackKeys ?? development };
+  const read = readFields(where, withKeys, { fields: accountFields, problems });
+  const given = Object.entries(read).filter(([, setting]) => setting !== undefined);
+  return { ...accountDefaults, name, keys: [""], ...Object.fromEntries(given) };
 }
 
 /** The names of encryption scopes: a list, or a text with commas as on a command line. */
-function parseScopes({ where, object, problems }: SettingsReader) {
-  const given = object["encryptionScopes"];
-  if (given === undefined) return {};
+function parseScopes(given: unknown, place: FieldPlace): readonly string[] | undefined {
+  if (given === undefined) return undefined;
   const names: unknown = typeof given === "string" ? given.split(",") : given;
   const isName = (name: unknown): name is string => typeof name === "string" && isScopeName(name);
   if (Array.isArray(names) && names.length <= encryptionScopesMax && names.every(isName)) {
-    return { encryptionScopes: names };
+    return names;
   }
-  problems.push(
-    `${where}: "encryptionScopes" must be a list of at most ${encryptionScopesMax} names of 3 to ` +
-      "63 letters, digits and hyphens",
+  return place.refuse(
+    `must be a list of at most ${encryptionScopesMax} names of 3 to 63 letters, digits and hyphens`,
   );
-  return {};
 }
 
-function parseSubscriptions({ where, object, problems }: SettingsReader) {
-  const given = object["subscriptions"];
-  if (given === undefined) return {};
+function parseSubscriptions(
+  given: unknown,
+  place: FieldPlace,
+): AccountSettings["subscriptions"] | undefined {
+  if (given === undefined) return undefined;
+  const { where, problems } = place;
   if (!isObject(given) || Object.keys(given).length > subscriptionsMax) {
-    const problem = `must be an object with at most ${subscriptionsMax} subscriptions`;
-    problems.push(`${where}: "subscriptions" ${problem}`);
-    return {};
+    return place.refuse(`must be an object with at most ${subscriptionsMax} subscriptions`);
   }
   const parsed = Object.entries(given).flatMap(([name, input]) => {
     const wrong = findSubscriptionNameProblem(name);
@@ -209,33 +192,16 @@ function parseSubscriptions({ where, object, problems }: SettingsReader) {
     if (!subscription.ok) problems.push(...subscription.problems);
     return subscription.ok ? [[name, subscription.value] as const] : [];
   });
-  return { subscriptions: Object.fromEntries(parsed) };
+  return Object.fromEntries(parsed);
 }
 
-/** Input of the parsers of single settings. `where` starts the text of a problem; problems are
- *  added to `problems`. */
-interface SettingsReader {
-  readonly where: string;
-  readonly object: Readonly<Record<string, unknown>>;
-  readonly problems: string[];
-}
-
-function parseKeys(
-  reader: SettingsReader,
-  name: string,
-  fallback: readonly string[] | undefined,
-): AccountKeys {
-  const development = name === developmentAccountName ? [developmentAccountKey] : undefined;
-  const given = reader.object["keys"] ?? fallback ?? development;
-  if (given === undefined) {
-    reader.problems.push(`${reader.where}: "keys" is missing: one or two keys in base64`);
-    return [""];
-  }
+function parseKeys(given: unknown, place: FieldPlace): AccountKeys | undefined {
+  const allowed = "one or two keys in base64";
+  if (given === undefined) return place.refuse(`is missing: ${allowed}`);
   const keys: readonly unknown[] = Array.isArray(given) ? given : [];
   const [first, second, ...more] = keys;
   if (!isKey(first) || (second !== undefined && !isKey(second)) || more.length > 0) {
-    reader.problems.push(`${reader.where}: "keys" must be a list of one or two keys in base64`);
-    return [""];
+    return place.refuse(`must be a list of ${allowed}`);
   }
   return second === undefined ? [first] : [first, second];
 }
@@ -244,29 +210,10 @@ function isKey(value: unknown): value is string {
   return typeof value === "string" && value !== "" && base64Pattern.test(value);
 }
 
-function parseBoolean(reader: SettingsReader, field: (typeof booleanFields)[number]): boolean {
-  const value = reader.object[field] ?? accountDefaults[field];
-  if (typeof value === "boolean") return value;
-  reader.problems.push(`${reader.where}: "${field}" must be true or false`);
-  return accountDefaults[field];
-}
-
-function parseNumber(reader: SettingsReader, field: keyof typeof numberFields): number {
-  const { unit, max } = numberFields[field];
-  const value = reader.object[field] ?? accountDefaults[field];
-  const whole = typeof value === "number" && Number.isInteger(value) ? value : -1;
-  if (whole >= 0 && whole <= max) return whole;
-  reader.problems.push(
-    `${reader.where}: "${field}" must be a whole number of ${unit}, 0 to ${max}`,
-  );
-  return 0;
-}
-
-function parseSmb(reader: SettingsReader): AccountSettings["smb"] {
-  const value = reader.object["smb"] ?? {};
+function parseSmb(value: unknown, place: FieldPlace): AccountSettings["smb"] | undefined {
+  if (value === undefined) return undefined;
   const known = isObject(value) && Object.keys(value).every((key) => key === "requireEncryption");
   const required = isObject(value) ? (value["requireEncryption"] ?? false) : undefined;
   if (known && typeof required === "boolean") return { requireEncryption: required };
-  reader.problems.push(`${reader.where}: "smb" must be { "requireEncryption": true or false }`);
-  return accountDefaults.smb;
+  return place.refuse('must be { "requireEncryption": true or false }');
 }

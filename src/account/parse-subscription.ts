@@ -1,11 +1,19 @@
 import { eventTypeNames } from "./event-log.ts";
 import {
   accountNameForm,
+  FieldPlace,
+  flag,
   isObject,
-  ObjectReader,
+  readFields,
+  required,
+  text,
+  texts,
+  whole,
+  type FieldInputs,
+  type Form,
   type SettingsResult,
   type TextForm,
-} from "./object-reader.ts";
+} from "./field-table.ts";
 import type {
   AdvancedFilter,
   Destination,
@@ -17,22 +25,6 @@ import type {
 /** Parses event subscriptions, whose fields and limits are those of Azure Event Grid. They come
  *  from the configuration or from the admin API; `inputOf` converts one back for responses and
  *  archives. */
-
-/** A subscription as the configuration and the admin API describe it; the names are those of Event
- *  Grid. */
-export interface SubscriptionInput {
-  readonly eventTypes?: readonly string[];
-  readonly subjectBeginsWith?: string;
-  readonly subjectEndsWith?: string;
-  readonly isSubjectCaseSensitive?: boolean;
-  readonly advancedFilters?: readonly object[];
-  readonly destination:
-    | { readonly queue: string; readonly account?: string }
-    | { readonly webhook: string; readonly schema?: EventSchema; readonly secret?: string };
-  readonly deadLetterContainer?: string;
-  readonly maxDeliveryAttempts?: number;
-  readonly eventTimeToLiveSeconds?: number;
-}
 
 /** Azure's limits for one subscription. */
 const advancedFiltersMax = 25;
@@ -151,139 +143,121 @@ function destinationInput(destination: Destination): object {
   return { webhook: url, schema, secret };
 }
 
+/** The fields of a subscription, with the names of Event Grid. */
+const subscriptionFields = {
+  eventTypes: parseTypes,
+  subjectBeginsWith: subject,
+  subjectEndsWith: subject,
+  isSubjectCaseSensitive: flag,
+  advancedFilters: parseFilters,
+  destination: parseDestination,
+  deadLetterContainer: text(resourceForm),
+  maxDeliveryAttempts: whole({ min: 1, max: attemptsMax }),
+  eventTimeToLiveSeconds: whole({ min: 1, max: timeToLiveSecondsMax }),
+};
+
+const queueFields = {
+  queue: required(text(resourceForm)),
+  account: text(accountNameForm),
+  messageTimeToLiveSeconds: whole({ min: 1, max: messageTimeToLiveSecondsMax }),
+};
+
+const webhookFields = { webhook: parseUrl, schema: text(schemaForm), secret: text(secretForm) };
+
+/** A subscription as the configuration and the admin API describe it. */
+export type SubscriptionInput = FieldInputs<
+  Omit<typeof subscriptionFields, "advancedFilters" | "destination">
+> & {
+  readonly advancedFilters?: readonly object[];
+  readonly destination:
+    | { readonly queue: string; readonly account?: string }
+    | { readonly webhook: string; readonly schema?: EventSchema; readonly secret?: string };
+};
+
 /** Parses a subscription; problems begin with `where`. */
 export function parseSubscription(where: string, input: unknown): SettingsResult<Subscription> {
   const problems: string[] = [];
-  const reader = new ObjectReader(where, input, problems);
-  const subject = (field: string) => textOf(reader, field, subjectUnitsMax);
-  const parsed = {
-    eventTypes: parseTypes(reader),
-    subjectBeginsWith: subject("subjectBeginsWith"),
-    subjectEndsWith: subject("subjectEndsWith"),
-    isSubjectCaseSensitive: booleanOf(reader, "isSubjectCaseSensitive"),
-    advancedFilters: parseFilters(reader, where, problems),
-    destination: parseDestination(reader, where, problems),
-    deadLetterContainer: reader.optionalText("deadLetterContainer", resourceForm),
-    maxDeliveryAttempts: wholeOf(reader, "maxDeliveryAttempts", attemptsMax) ?? attemptsMax,
-    eventTimeToLiveSeconds:
-      wholeOf(reader, "eventTimeToLiveSeconds", timeToLiveSecondsMax) ?? timeToLiveSecondsMax,
-  };
-  reader.end();
-  const { destination } = parsed;
+  const read = readFields(where, input, { fields: subscriptionFields, problems });
+  const { destination, maxDeliveryAttempts = attemptsMax } = read;
+  const { eventTimeToLiveSeconds = timeToLiveSecondsMax } = read;
   if (problems.length > 0 || destination === undefined) return { ok: false, problems };
-  return { ok: true, value: { ...parsed, destination } };
+  return { ok: true, value: { ...read, destination, maxDeliveryAttempts, eventTimeToLiveSeconds } };
 }
 
-function textOf(reader: ObjectReader, field: string, unitsMax: number): string | undefined {
-  const value = reader.object(field);
+function subject(value: unknown, place: FieldPlace): string | undefined {
   if (value === undefined || value === "") return undefined;
-  if (typeof value === "string" && value.length <= unitsMax) return value;
-  reader.refuse(field, `must be a text of at most ${unitsMax} characters`);
-  return undefined;
+  if (typeof value === "string" && value.length <= subjectUnitsMax) return value;
+  return place.refuse(`must be a text of at most ${subjectUnitsMax} characters`);
 }
 
-function booleanOf(reader: ObjectReader, field: string): boolean | undefined {
-  const value = reader.object(field);
-  if (value === undefined || typeof value === "boolean") return value;
-  reader.refuse(field, "must be true or false");
-  return undefined;
-}
-
-function wholeOf(reader: ObjectReader, field: string, max: number): number | undefined {
-  const value = reader.object(field);
-  if (value === undefined) return undefined;
-  const isWhole = typeof value === "number" && Number.isInteger(value);
-  if (isWhole && value >= 1 && value <= max) return value;
-  reader.refuse(field, `must be a whole number, 1 to ${max}`);
-  return undefined;
-}
-
-function parseTypes(reader: ObjectReader): readonly string[] | undefined {
-  const types = reader.texts("eventTypes", typeForm);
+function parseTypes(value: unknown, place: FieldPlace): readonly string[] | undefined {
+  const types = texts(typeForm)(value, place);
   if (types?.length !== 0) return types && [...new Set(types)];
-  reader.refuse(
-    "eventTypes",
-    "must not be empty; without it, all types of Event Grid are delivered",
-  );
-  return undefined;
+  return place.refuse("must not be empty; without it, all types of Event Grid are delivered");
 }
 
-function parseDestination(
-  reader: ObjectReader,
-  where: string,
-  problems: string[],
-): Destination | undefined {
-  const input = reader.object("destination");
+function parseDestination(input: unknown, place: FieldPlace): Destination | undefined {
+  const { problems } = place;
   if (!isObject(input) || !("queue" in input || "webhook" in input)) {
-    reader.refuse("destination", 'must be { "queue": … } or { "webhook": … }');
-    return undefined;
+    return place.refuse('must be { "queue": … } or { "webhook": … }');
   }
-  const inner = new ObjectReader(`${where}: "destination"`, input, problems);
-  if ("webhook" in input) return parseWebhook(inner);
-  const queue = inner.text("queue", resourceForm);
-  const account = inner.optionalText("account", accountNameForm);
-  const field = "messageTimeToLiveSeconds";
-  const messageTimeToLiveSeconds = wholeOf(inner, field, messageTimeToLiveSecondsMax);
-  inner.end();
-  if (queue === undefined) return undefined;
-  return { type: "queue", queue, account, messageTimeToLiveSeconds };
+  const where = `${place.where}: "destination"`;
+  if ("webhook" in input) {
+    const read = readFields(where, input, { fields: webhookFields, problems });
+    const { webhook: url, schema = "EventGridSchema", secret } = read;
+    return url === undefined
+      ? undefined
+      : { type: "webhook", url, schema: schema as EventSchema, secret };
+  }
+  const { queue, ...others } = readFields(where, input, { fields: queueFields, problems });
+  return queue === undefined ? undefined : { type: "queue", queue, ...others };
 }
 
-function parseWebhook(inner: ObjectReader): Destination | undefined {
-  const url = textOf(inner, "webhook", subjectUnitsMax) ?? "";
-  const schema = inner.optionalText("schema", schemaForm);
-  const secret = inner.optionalText("secret", secretForm);
-  inner.end();
+function parseUrl(value: unknown, place: FieldPlace): string | undefined {
+  const url = subject(value, place) ?? "";
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
   const isPlain = `${parsed?.username}${parsed?.password}${parsed?.hash}` === "";
-  if (parsed === undefined || !isHttp || !isPlain) {
-    inner.refuse("webhook", "must be an http or https URL without a user name and a fragment");
-    return undefined;
-  }
-  const chosen = (schema ?? "EventGridSchema") as EventSchema;
-  return { type: "webhook", url: parsed.href, schema: chosen, secret };
+  if (parsed !== undefined && isHttp && isPlain) return parsed.href;
+  return place.refuse("must be an http or https URL without a user name and a fragment");
 }
 
-function parseFilters(
-  reader: ObjectReader,
-  where: string,
-  problems: string[],
-): readonly AdvancedFilter[] | undefined {
-  const input = reader.object("advancedFilters");
+function parseFilters(input: unknown, place: FieldPlace): readonly AdvancedFilter[] | undefined {
   if (input === undefined) return undefined;
   const list: readonly unknown[] = Array.isArray(input) ? input : [];
   if (!Array.isArray(input) || list.length > advancedFiltersMax) {
-    reader.refuse("advancedFilters", `must be a list of at most ${advancedFiltersMax} filters`);
-    return undefined;
+    return place.refuse(`must be a list of at most ${advancedFiltersMax} filters`);
   }
   const filters = list.flatMap((each, index) => {
-    const filter = parseFilter(`${where}: "advancedFilters" ${index + 1}`, each, problems);
-    return filter === undefined ? [] : [filter];
+    const where = `${place.where}: "advancedFilters" ${index + 1}`;
+    return parseFilter(where, each, place.problems) ?? [];
   });
   const valuesCount = filters.reduce((count, { values }) => count + values.length, 0);
   if (valuesCount <= filterValuesMax) return filters;
-  reader.refuse("advancedFilters", `must have at most ${filterValuesMax} values together`);
-  return undefined;
+  return place.refuse(`must have at most ${filterValuesMax} values together`);
 }
+
+const anything: Form<unknown> = (value) => value;
+const filterFields = {
+  operatorType: required(text(operatorForm)),
+  key: required(text(keyForm)),
+  value: anything,
+  values: anything,
+};
 
 function parseFilter(
   where: string,
   input: unknown,
   problems: string[],
 ): AdvancedFilter | undefined {
-  const reader = new ObjectReader(where, input, problems);
-  const operatorType = reader.text("operatorType", operatorForm);
-  const key = reader.text("key", keyForm);
-  const given = { value: reader.object("value"), values: reader.object("values") };
-  reader.end();
+  const given = readFields(where, input, { fields: filterFields, problems });
+  const { operatorType, key } = given;
   if (operatorType === undefined || key === undefined) return undefined;
   const form = filterOperators[operatorType] ?? "none";
   const isSingle = form === "number" || form === "boolean";
   const [field, other] = isSingle ? (["value", "values"] as const) : (["values", "value"] as const);
   if (given[other] !== undefined) {
-    reader.refuse(other, `is not accepted by ${operatorType}`);
-    return undefined;
+    return new FieldPlace(where, other, problems).refuse(`is not accepted by ${operatorType}`);
   }
   const list: unknown = isSingle ? [given.value] : (given.values ?? []);
   const isList = Array.isArray(list) && list.length <= filterValuesMax;
@@ -292,8 +266,7 @@ function parseFilter(
     list.every((value) => isValue(form, value)) &&
     (form === "none") === (list.length === 0);
   if (isValid) return { operatorType, key, values: list as readonly FilterValue[] };
-  reader.refuse(field, problemOf(form));
-  return undefined;
+  return new FieldPlace(where, field, problems).refuse(problemOf(form));
 }
 
 function isValue(form: ValueForm, value: unknown): boolean {

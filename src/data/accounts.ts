@@ -9,7 +9,7 @@ import {
 } from "../account/identity.ts";
 import { identityFields, parseIdentity, type IdentityInput } from "../account/parse-identity.ts";
 import { parseAccounts, type AccountInputs } from "../account/parse-settings.ts";
-import { isObject, type SettingsResult } from "../account/object-reader.ts";
+import { isObject, type SettingsResult } from "../account/field-table.ts";
 import {
   accountsOf,
   developmentAccountName,

@@ -1,7 +1,7 @@
 import { readAccount, readAccounts } from "../account/account-record.ts";
 import { refuseChange, type ChangeFault, type ChangeResult } from "../account/change-result.ts";
 import { eventLog, topicOf, readEvents } from "../account/event-log.ts";
-import { isObject } from "../account/object-reader.ts";
+import { isObject } from "../account/field-table.ts";
 import {
   findSubscriptionNameProblem,
   inputOf,

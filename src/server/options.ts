@@ -1,6 +1,6 @@
 import type { IdentityInput } from "../account/parse-identity.ts";
 import type { AccountInputs } from "../account/parse-settings.ts";
-import type { SettingsResult } from "../account/object-reader.ts";
+import type { SettingsResult } from "../account/field-table.ts";
 import { serviceNames, type ServiceName } from "../protocol/names.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { OAuthMode } from "../http/auth/request.ts";

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import type { SettingsResult } from "../account/object-reader.ts";
+import type { SettingsResult } from "../account/field-table.ts";
 import type { FlagValues } from "./flags.ts";
 import type { ServerOptionInputs } from "./options.ts";
 import { messageOf } from "../host/refused.ts";

@@ -7,7 +7,7 @@ import {
   type AccountLoadResult,
   type LoadRules,
 } from "../../account/load-account.ts";
-import { isObject } from "../../account/object-reader.ts";
+import { isObject } from "../../account/field-table.ts";
 import { parseIdentity } from "../../account/parse-identity.ts";
 import { isConfigurableName } from "../../account/parse-settings.ts";
 import {

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { openFileInside } from "../../host/files.ts";
 import { messageOf, ImportRefused } from "../../host/refused.ts";
 import { readFile, writeFile } from "node:fs/promises";
-import { isObject } from "../../account/object-reader.ts";
+import { isObject } from "../../account/field-table.ts";
 
 /** Reads the data folder of Azurite, Microsoft's emulator: databases of LokiJS (one JSON file per
  *  service), and extent files with the bytes of blobs and messages. */

@@ -134,7 +134,7 @@ export const wholeTables = {
   owners: prefixBounds(Uint8Array.of(tagOwner)),
 } as const;
 
-/** All tags (first bytes of keys) of content tables. */
+/** All tags (first bytes of keys) of content tables, for `etagere check`. */
 export const contentTags: readonly number[] = [
   tagNode,
   tagCount,

@@ -28,7 +28,7 @@ const reservedFirstByte = 0;
 
 interface KeyRead {
   readonly key: Key;
-  /** Revision of the entry that was read; 0 if the key was absent. */
+  /** Revision (number of the last write) of the entry that was read; 0 if there was none. */
   readonly revision: number;
   readonly value: Value | undefined;
 }
@@ -82,8 +82,8 @@ export class Attempt implements Transaction {
 
   readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]> {
     const start = textOfKey(bounds.start);
-    // Range heads describe the batch without this attempt's own changes, so they apply only while
-    // it has none.
+    // Range heads (first keys not deleted by the batch) ignore this attempt's own changes, so they
+    // apply only while it has none.
     const mayUseHead = this.changes.isEmpty && bounds.reverse !== true;
     const head = mayUseHead ? this.#shared?.heads.at(start) : undefined;
     if (head !== undefined) this.#dependOn(head.establishedBy);

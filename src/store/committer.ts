@@ -51,7 +51,7 @@ export class BatchDelay {
     } while (queue.length > count && queue.length < countMax && this.#clock.monotonic() < end);
   }
 
-  /** Called when a commit begins; `end` then measures how long it took. */
+  /** Called when a commit begins; `end` then adds how long it took to the average. */
   begin(): void {
     this.#startedAt = this.#clock.monotonic();
   }
@@ -78,8 +78,7 @@ export interface QueuedTransaction {
   attempt: Attempt;
   result: WorkResult;
   attemptsUsed: number;
-  /** How often it conflicted with commits of other processes; after 4, this process claims priority
-   *  (`engine-commits.ts`). */
+  /** How often it conflicted with commits of other processes; after 4, it gets priority. */
   externalConflicts: number;
   /** Whether something that the attempt has read has changed, so that it must be retried. */
   isStale: boolean;
@@ -201,7 +200,7 @@ export function latestTicks(attempts: readonly { readonly now: Ticks }[], floor:
 }
 
 export interface Committed {
-  /** Sequence of the store before the commit. */
+  /** Sequence (number of the last commit) of the store before this one. */
   readonly previous: number;
   readonly sequence: number;
   readonly writes: readonly { readonly text: KeyText }[];
@@ -221,10 +220,11 @@ export type BatchResult =
       /** Transactions that were not committed and go into the next batch, because another process
        *  has changed what they, or the transactions on which they depend, have read. */
       readonly dropped: ReadonlySet<QueuedTransaction>;
-      /** The commit. Undefined if nothing was written. */
+      /** What was written; undefined if nothing was. */
       readonly commit: Committed | undefined;
     }
-  /** Nothing was committed; the batch must be validated and written again. */
+  /** Another process has priority: nothing was committed, and the batch is validated and written
+   *  again later. */
   | { readonly kind: "postponed" };
 
 /** The latest state for a batch: its transactions are compared with it, and retried on it. */
@@ -232,7 +232,7 @@ export interface BatchState {
   /** Whether earlier commits have changed what the attempt has read. A local engine compares it, so
    *  that the attempt is retried in this batch; a database does so only at the commit. */
   isStale(attempt: Attempt): boolean;
-  /** Returns the reader for the next attempt of a transaction. */
+  /** Returns the reader of the latest state for the next attempt of a transaction. */
   readerFor(queued: QueuedTransaction): Awaitable<RetryReader>;
   /** Returns a reader without gaps, for an attempt that needed more than the predicted keys. */
   readonly fullReader?: () => Awaitable<StateReader>;

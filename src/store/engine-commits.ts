@@ -212,7 +212,8 @@ class CommitPriority {
     return priorityOwner !== 0 && priorityOwner !== this.#owner && priorityOwner !== this.#ignored;
   }
 
-  /** Called after each commit, which has stored a new priority owner or none. */
+  /** Called after each commit, which has stored a new priority owner or none, so none is
+   *  ignored. */
   committed(): void {
     this.#ignored = 0;
   }

@@ -16,7 +16,7 @@ export interface VersionedEntry {
   readonly revision: number;
 }
 
-/** A range of keys, from `start` (included) to `end` (excluded). */
+/** A range of keys, from `start` (included) to `end` (excluded), read backwards with `reverse`. */
 export interface ScanBounds {
   readonly start: KeyText;
   readonly end: KeyText;
@@ -87,7 +87,7 @@ export interface EngineBatch {
  *  (`encryption/record-cipher.ts`). */
 export interface ValueCodec {
   encode(key: Key, text: KeyText, value: Value): Value;
-  /** Returns the entry with its value decoded. */
+  /** Returns the entry with its value decoded, possibly only when the value is read. */
   decodeEntry(entry: VersionedEntry): VersionedEntry;
 }
 

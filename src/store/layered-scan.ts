@@ -25,8 +25,8 @@ export interface ScanLayers<B extends TextEntry> {
   readonly base: (bounds: ScanBounds, countMax: number) => Awaitable<readonly B[]>;
   /** Changes by earlier transactions of the commit batch, then by this one, which override them. */
   readonly changes: readonly ((bounds: ScanBounds) => readonly Change[])[];
-  /** Called for each part of the range before its entries are returned, with the base entries in
-   *  it. */
+  /** Called for each part of the range before its entries are returned, with those of the base: an
+   *  attempt adds them to its read set. */
   readonly onCovered?: (covered: CoveredRange, base: readonly B[]) => void;
 }
 

@@ -12,8 +12,8 @@ interface LeaderElectionOptions {
   readonly store: Store;
   readonly name: string;
   readonly self: string;
-  /** Ids of all running processes that share the store. A leader that is not among them is replaced
-   *  at once. */
+  /** Ids of all running processes that share the store. A leader that is not among them, because it
+   *  was killed, is replaced at once. */
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
@@ -24,7 +24,7 @@ interface LeaderRecord {
 
 /** How long a process stays leader without renewal: another takes over from one that is stuck. */
 const term: Ticks = 30n * ticksPerSecond;
-/** The leader renews the term when 20 s or less are left. */
+/** The leader renews the term when 20 s or less are left, so that it writes only every 10 s. */
 const renewalAt: Ticks = 20n * ticksPerSecond;
 
 const leaderTable = defineTable<string, LeaderRecord>({

@@ -36,7 +36,7 @@ interface OpenViewsOptions {
 /** Tracks the open views of a store, and closes those beyond the age limit, even if in use. */
 export class OpenViews {
   readonly #options: OpenViewsOptions;
-  /** In the order of opening: the oldest comes first. */
+  /** In the order of opening, so that a sweep ends at the first that has not expired. */
   readonly #open = new Set<OpenView>();
   readonly #unlimited = new Set<OpenView>();
   #cancelSweep: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class OpenViews {
     this.#unlimited.delete(view);
   }
 
-  /** Closes the view if it has exceeded the age limit. */
+  /** Closes the view if it has exceeded the age limit; its later reads throw `SnapshotTooOld`. */
   #checkAge(view: OpenView): void {
     const { clock, snapshotAgeMax } = this.#options;
     if (clock.monotonic() <= view.endsAt) return;

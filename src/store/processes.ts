@@ -52,7 +52,7 @@ const processTable = defineTable<string, ProcessRecord>({
   lifetime: "process",
 });
 
-/** Adds this process to the list that all processes at one location share. */
+/** Adds this process to the list of those that share a data folder. */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   const { store, self = identifyProcess(process.pid) } = options;
   const isRunning = options.isAlive ?? isAlive;
@@ -92,7 +92,7 @@ function register(store: Store, self: ProcessIdentity): Promise<string> {
   });
 }
 
-/** All records of a list of processes or nodes, whose keys are their ids. */
+/** Reads all records of a list of processes or nodes, whose keys are their ids. */
 export async function readAll<R>(
   view: View,
   table: Table<string, R>,

@@ -47,7 +47,7 @@ export interface IndexTarget {
 export interface View {
   /** Store time at the start of the view. Never decreases; common to all processes. */
   readonly now: Ticks;
-  /** Commits up to this sequence are visible, later ones are not. */
+  /** Number of the last commit that the view contains; later ones are not visible. */
   readonly sequence: number;
   get(key: Key): Awaitable<Value | undefined>;
   /** The entries of a range, in order. Yields them in arrays: an iteration step per entry is too
@@ -103,14 +103,14 @@ export interface TransactOptions extends SnapshotOptions {
 
 /** A record store. Transactions are serializable: as if they ran one after the other. */
 export interface Store {
-  /** Named states to which the store can be restored; undefined if the engine has none. */
+  /** Named states to which the store can be restored; undefined with PostgreSQL. */
   readonly savedStates?: SavedStates | undefined;
   /** Runs `work` atomically and durably. It may run several times after conflicts, so it must have
    *  no side effects. Without writes nothing is validated. A transaction that changes only volatile
    *  keys (set when the store is opened) is acknowledged without a flush: after a loss of power it
    *  may be missing. */
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
-  /** Runs read-only `work` on one consistent state. */
+  /** Runs read-only `work` on one state, which later commits do not change. */
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
   /** Makes the sequences (numbers) of later commits greater than this one. `etagere copy` calls it
    *  for the target: entries appended to the copied logs must follow the copied ones. */

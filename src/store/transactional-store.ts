@@ -31,7 +31,7 @@ import { SnapshotView } from "./layered-scan.ts";
 /** Key of the id of the boot for which the stored offset from the monotonic clock is valid. */
 const bootKey = new Uint8Array([0, 2]);
 
-/** How far store time may differ from the wall clock within a boot: a day. */
+/** How far store time may differ from the wall clock before it is set anew: a day. */
 const wallDifferenceMax = 86_400n * ticksPerSecond;
 
 /** Store time is the monotonic clock plus an offset kept in the store. It is therefore common to
@@ -218,7 +218,7 @@ interface TransactionsOptions {
   readonly checkOpen: () => void;
   /** Opens the latest state for an attempt or a snapshot; the caller closes it. */
   readonly open: () => Awaitable<StateView>;
-  /** Like `open`, for a view that does not expire. */
+  /** Like `open`, for a view that does not expire, as an export needs it. */
   readonly openUnlimited: () => Awaitable<StateView>;
   /** Fetches what work will probably read in one round trip; resolves to undefined if that cannot
    *  be predicted. Absent for local engines, whose reads are fast. */
@@ -276,7 +276,7 @@ export class Transactions {
         ({ attempt, result } = prefetched);
       }
       if ("error" in result || attempt.changes.isEmpty) return valueOf(result) as T;
-      // The store may have been closed while the work ran.
+      // The store may have been closed while the work ran: its engine must not be used any more.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
     }
     const committed = await new Promise<WorkResult>((settle) => {

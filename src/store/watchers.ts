@@ -15,7 +15,7 @@ interface Watcher {
   readonly isBackground: boolean;
 }
 
-/** The registered callbacks, each for the keys with a prefix. */
+/** The callbacks that `Store.watch` has registered, each for the keys with a prefix. */
 export class WatcherSet {
   readonly #watchers = new Set<Watcher>();
   readonly #log: Log | undefined;

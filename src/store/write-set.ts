@@ -67,7 +67,7 @@ export class WriteSet<C extends Change> {
     if (this.#ordered !== undefined) this.#ordered = this.#withChange(this.#ordered, change);
   }
 
-  /** The changes in a range, in the direction of the bounds. */
+  /** The buffered changes in a range of keys, in the direction of the bounds. */
   scan(bounds: ScanBounds): C[] {
     return this.isEmpty ? [] : treeScan(this.#inOrder(), bounds, Infinity);
   }

@@ -34,7 +34,7 @@ export class BodyChecksums {
   #singleDigest: Uint8Array | undefined;
   #crc64 = crc64OfNothing;
 
-  /** Resolves when the thread has read the bytes of all updates; undefined without a thread. */
+  /** Resolves when the thread has read the bytes of all updates, so that buffers may be reused. */
   hashed: Promise<void> | undefined;
 
   constructor(wanted: ChecksumOptions, threadMd5?: Md5Sum) {
@@ -71,7 +71,7 @@ export class BodyChecksums {
   #updateOnThread(bytes: Uint8Array, last: boolean, sum: Md5Sum): void {
     if (last) this.#threadDigest = sum.digest(bytes);
     this.hashed = this.#threadDigest?.then(noop) ?? sum.update(bytes);
-    // A failure is thrown where the promise is awaited.
+    // A failure is thrown where the promise is awaited; here it must not count as unhandled.
     this.hashed.catch(() => undefined);
   }
 

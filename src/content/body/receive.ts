@@ -134,7 +134,7 @@ async function collect(body: Body, length: number): Promise<Uint8Array> {
   return filled < length ? bytes.subarray(0, filled) : bytes;
 }
 
-/** The body is shorter or longer than declared. */
+/** The body is shorter or longer than declared by its client: nothing of it is stored. */
 export class BodyLengthMismatch extends Error {
   override readonly name = "BodyLengthMismatch";
 
@@ -183,7 +183,7 @@ interface Piece {
   crc64: bigint | undefined;
 }
 
-/** A buffer whose bytes are being written and hashed. */
+/** A full buffer whose bytes are being written and hashed; then it can be filled again. */
 interface BusyBuffer {
   readonly buffer: Buffer;
   readonly done: Promise<unknown>;
@@ -349,7 +349,7 @@ class BodySink {
     const done = Promise.all([this.#writing, this.#checksums.hashed]);
     const busy: BusyBuffer = { buffer: this.#batch, done, isDone: false };
     this.#busy.push(busy);
-    // A failure is thrown where the promise is awaited.
+    // A failure is thrown where the promise is awaited; here it must not count as unhandled.
     done.then(() => (busy.isDone = true), noop);
   }
 
@@ -372,7 +372,7 @@ class BodySink {
     }
   }
 
-  /** Called when all bytes are written and hashed; a second call does nothing. */
+  /** Returns all buffers to the process, after their bytes are written and hashed. */
   #releaseBuffers(): void {
     for (const { buffer } of this.#busy) if (buffer !== this.#batch) releaseBuffer(buffer);
     releaseBuffer(this.#batch);
@@ -401,8 +401,8 @@ class BodySink {
     return piece;
   }
 
-  /** Whether the body is stored in aligned extents: large ones are, if their buffers are written
-   *  unchanged. */
+  /** Whether the body is stored in aligned extents: large ones are, unless they are encrypted or
+   *  their buffers are not aligned. */
   #isStoredAligned(length: number): boolean {
     const isLarge = this.#pieces.length > 0 || (this.#options.length ?? length) >= largeBytesMin;
     return isLarge && this.#encrypt === undefined && this.#isAligned;

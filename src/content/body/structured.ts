@@ -104,7 +104,7 @@ class ChunkReader {
     await this.#chunks.return?.();
   }
 
-  /** Returns available bytes: at least 1 and at most `max`. */
+  /** Returns bytes that have arrived, at least 1 and at most `max`; waits if there are none. */
   async some(max: number): Promise<Uint8Array> {
     if (await this.isAtEnd()) throw new InvalidStructuredBody("the body was cut off");
     const part = this.#chunk.subarray(0, max);

@@ -58,7 +58,7 @@ function encryptedFile(file: ExtentFile, extent: bigint, cipher: Cipher): Extent
           extent,
           position: start + index * pitch,
         });
-        // The part of the chunk that was requested, and where it goes.
+        // Copies the requested part of the chunk, which begins `from` bytes after the request.
         const from = (first + index) * chunkBytes - at;
         const part = chunk.subarray(Math.max(0, -from), Math.min(chunkBytes, bytes.length - from));
         bytes.set(part, Math.max(0, from));
@@ -67,7 +67,7 @@ function encryptedFile(file: ExtentFile, extent: bigint, cipher: Cipher): Extent
   };
 }
 
-/** The plain bytes of a chunk; zeros fill the last one of a region, which has only equal ones. */
+/** The plain bytes of a chunk; zeros fill the last one of a region, because all have one length. */
 function padded(bytes: Uint8Array, from: number, length: number): Uint8Array {
   const chunk = bytes.subarray(from, from + length);
   if (chunk.length === length) return chunk;
@@ -130,7 +130,7 @@ interface SealedPlace {
   readonly position: number;
   /** Which byte of the region it is, counted before encryption. */
   readonly at: number;
-  /** Bytes of each chunk of the region, padding included. */
+  /** Plain bytes of each chunk of the region, padding included. */
   readonly chunkBytes: number;
 }
 
@@ -183,7 +183,7 @@ class SealedRegions implements Regions {
     return this.#space.tail;
   }
 
-  /** In plain bytes of whole chunks, because a region always begins with a new chunk. */
+  /** Plain bytes of the whole chunks that fit, because a region always begins with a new chunk. */
   get bytesAfterTail(): number {
     const chunks = Math.floor(this.#space.bytesAfterTail / (chunkBytes + sealBytes));
     return chunks * chunkBytes > wholeBytesMax ? chunks * chunkBytes : 0;

@@ -21,11 +21,11 @@ export interface ExtentFiles {
   /** Whole bodies up to this length are stored in the record, because storing them here costs more;
    *  absent if the caller's limit applies. */
   readonly inlineBytesMax?: number;
-  /** Creates an empty extent, for aligned writes if `isAligned`. Resolves when its creation is
-   *  durable. */
+  /** Creates an empty extent; `isAligned` for large bodies, written in whole blocks. Resolves when
+   *  its creation is durable. */
   create(extent: bigint, isAligned?: boolean): Promise<ExtentFile>;
   open(extent: bigint): Promise<ExtentFile>;
-  /** Does nothing if the extent does not exist. */
+  /** Removes an extent. Does nothing if it does not exist, as after a crash during a removal. */
   remove(extent: bigint): Promise<void>;
   /** Length of the stored bytes; 0 if the extent does not exist. */
   size(extent: bigint): Promise<number>;
@@ -59,7 +59,7 @@ export interface ExtentLayout {
   storedEnd(offset: number, length: number): number;
 }
 
-/** The position in the file after a range that a slice refers to: extents must be this long. */
+/** The position in the file after a range of a slice; an extent that ends before has lost bytes. */
 export function storedEndOf(
   { layout }: Pick<ExtentFiles, "layout">,
   offset: number,

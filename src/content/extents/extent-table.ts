@@ -85,9 +85,9 @@ export async function sealAbandoned(
   return isAny;
 }
 
-/** Removes the record of a sealed extent without references; its file is removed when no reader can
- *  see it any more. The counter is read with `get`, so that a concurrent new reference causes a
- *  conflict. */
+/** Removes the record of an extent that gets no more bytes, if nothing refers to it; its file is
+ *  removed when no reader can see it any more. The counter is read with `get`, so that a concurrent
+ *  new reference causes a conflict. */
 export async function removeIfUnreferenced(
   tx: Transaction,
   extent: bigint,

@@ -128,7 +128,7 @@ export class ExtentWriter {
   readonly #open = new Map<bigint, OpenExtent>();
   /** Extents that have a record but no file yet; `sealAbandoned` must skip them. */
   readonly #creating = new Set<bigint>();
-  /** The extents that are appended to, at most one of each kind. */
+  /** The extents to which new bodies are appended, at most one of each kind. */
   readonly #current: Partial<Record<ExtentKind, OpenExtent>> = {};
   /** Reservations that do not fit into the current extent, in their order: otherwise short bodies
    *  that still fit would overtake a long one forever. */
@@ -227,7 +227,8 @@ export class ExtentWriter {
     return { ...region, length };
   }
 
-  /** Called when the request of a body in this extent has ended. */
+  /** Called when the request of a body in this extent has ended: one less keeps it from being
+   *  sealed. */
   releaseHold(extent: bigint): void {
     const open = this.#open.get(extent);
     if (open !== undefined) open.holds -= 1;

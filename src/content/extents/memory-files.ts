@@ -24,7 +24,7 @@ export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
     extentBytes,
     create: (extent) => create(extent),
     truncate: async (extent, bytes) => extents.get(extent)?.shorten(bytes),
-    // Compaction may exceed the limit by one extent.
+    // Compaction may exceed the limit by one extent, because it needs space before it frees any.
     spare: {
       bytes: extentBytes,
       isDiskFull: async () => budget.bytesLeft < extentBytes,

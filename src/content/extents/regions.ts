@@ -18,7 +18,7 @@ const holesMax = 64;
 export interface Regions {
   /** End of the allocated space. */
   readonly tail: number;
-  /** Length of the longest region that fits after the tail. */
+  /** Length of the longest region that fits after the allocated space. */
   readonly bytesAfterTail: number;
   allocate(length: number): ExtentRange | undefined;
   /** Frees an allocated range, or the end of one. */
@@ -39,7 +39,6 @@ export class RegionAllocator implements Regions {
     this.#blockBytes = blockBytes;
   }
 
-  /** End of the allocated space. */
   get tail(): number {
     return this.#tail;
   }
@@ -64,7 +63,6 @@ export class RegionAllocator implements Regions {
     return { offset, length };
   }
 
-  /** Frees an allocated range, or the end of one. */
   free(range: ExtentRange): void {
     const offset = this.#blockEnd(range.offset);
     const freed = { offset, length: this.#blockEnd(range.offset + range.length) - offset };
@@ -90,7 +88,7 @@ export class RegionAllocator implements Regions {
     this.#holes = merged.slice(0, holesMax);
   }
 
-  /** Rounds up to whole blocks. */
+  /** Rounds up to whole blocks of an aligned extent. */
   #blockEnd(bytes: number): number {
     return Math.ceil(bytes / this.#blockBytes) * this.#blockBytes;
   }

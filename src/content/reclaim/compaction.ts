@@ -197,7 +197,7 @@ async function moveOwner(
   updateLiveBytes(tx, { owner, indexKey }, bytesByExtent(owned.slices), bytesByExtent(moved));
 }
 
-/** Returns the key of the owner's index entry for an extent. */
+/** Returns a function that makes the key under which the owner index lists this owner. */
 function indexKeyOf(owner: Owner): (extent: bigint) => Key {
   if ("node" in owner) return (extent) => nodeOwnerKey(extent, owner.node);
   const digest = ownerDigest(owner.record);
@@ -271,7 +271,7 @@ export async function cutDeadEnd(
   const { sealedBytes = 0 } = record;
   const bytes = await store.snapshot((view) => liveEnd(parts, view, extent));
   if (bytes === undefined || bytes + cutBytesMin > sealedBytes) return false;
-  // A saved state may refer to bytes that are dead now.
+  // A saved state (to which the store can be restored) may refer to bytes that are dead now.
   if (store.savedStates?.contain([extentKey(extent)])[0] === true) return false;
   const garbageId = ids.next();
   const cut = async (tx: Transaction): Promise<boolean> => {

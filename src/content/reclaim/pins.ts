@@ -8,20 +8,21 @@ import { StoreBusy } from "../../store/store.ts";
  *  state, each process publishes the oldest one (its read horizon), and `space-reclaimer.ts`
  *  deletes only what became garbage before all horizons. */
 
-/** The read horizons of all processes on one store. */
+/** Publishes and reads the read horizons (oldest states still read) of all processes on one
+ *  store. */
 export interface HorizonRegistry {
   /** Id of this process; never reused by another. */
   readonly self: string;
   /** Publishes that this process will read no state before `sequence`. */
   publish(sequence: number): Promise<void>;
-  /** The horizon of every running process; 0 for one that has not published any. */
+  /** The horizon of every running process; 0, which keeps all, for one that has published none. */
   published(): Promise<ReadonlyMap<string, number>>;
   /** Throws `StoreUnavailable` if other server nodes have fenced this one: then they may have
    *  deleted what it has pinned. */
   assertNotFenced(): Promise<void>;
 }
 
-/** The registry for a store that only this process has open. */
+/** The registry for a store that only this process has open, as one in memory. */
 export function soloHorizons(self: string): HorizonRegistry {
   let horizon = 0;
   return {

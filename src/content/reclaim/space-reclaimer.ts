@@ -58,8 +58,8 @@ class GarbageCollector {
     this.#parts = parts;
   }
 
-  /** `horizon` returns the lowest read horizon; it is called after the entries were read. Returns
-   *  whether anything was deleted, so that more may follow. */
+  /** `horizon` returns the lowest read horizon of all processes. Returns whether anything was
+   *  deleted, so that more may follow. */
   async collect(horizon: () => Promise<number>): Promise<boolean> {
     const entries = await this.#readEntries();
     const lowest = await horizon();

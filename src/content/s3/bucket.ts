@@ -43,7 +43,7 @@ export interface Transport {
 
 interface BucketRequest {
   readonly method: "GET" | "PUT" | "DELETE";
-  /** Key of the object; `undefined` for the bucket itself. */
+  /** Key of the object; `undefined` for the bucket itself, which is listed. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -224,7 +224,7 @@ interface BucketLocation {
   /** `http://host:port` or `https://host`, without a path. */
   readonly endpoint: string;
   readonly region: string;
-  /** Limit of the bytes of recently read blocks in memory. */
+  /** Limit of the cache of recently read blocks; 0 for none. */
   readonly cacheBytesMax: number;
 }
 

@@ -38,7 +38,7 @@ interface ExtentLocator {
 class ExtentParts {
   readonly #locator: ExtentLocator;
   readonly #extent: bigint;
-  /** The parts of the extent, ordered by offset. */
+  /** The known parts, ordered by offset, for a binary search. */
   #parts: Part[] = [];
   /** End offsets of recent long reads: a read that continues at one of them is sequential, so the
    *  following blocks are read ahead. */
@@ -226,7 +226,7 @@ async function read(bucket: Bucket): Promise<Owner | undefined> {
 /** Limit of the concurrent uploads of an extent; others wait, which bounds memory to 32 MiB. */
 const concurrentUploadsMax = 8;
 
-/** Contiguous bytes of an extent that are written but not uploaded yet. */
+/** Contiguous bytes of an extent that were passed to `write`, but are not uploaded yet. */
 interface UploadBuffer {
   readonly offset: number;
   readonly chunks: Uint8Array[];

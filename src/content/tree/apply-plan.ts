@@ -174,7 +174,7 @@ async function resolvePlan(
   return toRef(references, draft, length);
 }
 
-/** The length of content without a gap at its end. */
+/** The length of content that ends with its last slice. */
 function lengthOf(slices: readonly Slice[]): number {
   const last = slices.at(-1);
   return last === undefined ? 0 : endOf(last);

@@ -21,12 +21,12 @@ export function endOf(slice: Slice): number {
   return slice.at + slice.length;
 }
 
-/** Index of the first slice that ends after `offset`. */
+/** Index of the first of the ordered slices that ends after `offset`. */
 function firstEndingAfter(slices: readonly Slice[], offset: number): number {
   return firstWhere(slices, (slice) => endOf(slice) > offset);
 }
 
-/** The slices that overlap a span. */
+/** The slices that overlap a span of the content; the list itself if all do. */
 export function overlapping(slices: readonly Slice[], span: Span): readonly Slice[] {
   const first = firstEndingAfter(slices, span.from);
   let end = first;

@@ -23,7 +23,7 @@ const saltOffset = 4;
 const counterOffset = 16;
 const headerBytes = 24;
 const tagBytes = 16;
-/** By how many bytes an encrypted value is longer. */
+/** By how many bytes encryption makes a value longer. */
 export const sealBytes = headerBytes + tagBytes;
 const saltBytes = counterOffset - saltOffset;
 const kindBytes = { record: 1, content: 2 } as const;
@@ -97,7 +97,8 @@ export class Cipher {
     sealed.set(cipher.getAuthTag(), headerBytes);
   }
 
-  /** Decrypts bytes that were sealed for this place; throws `SealBroken` otherwise. */
+  /** Decrypts bytes that were encrypted for this place (key or position); else throws
+   *  `SealBroken`. */
   open(kind: SealedKind, place: Uint8Array, sealed: Uint8Array): Uint8Array {
     if (sealed.length < sealBytes || sealed[0] !== kindBytes[kind]) {
       throw new SealBroken(`not encrypted as ${kind}`);

@@ -63,8 +63,7 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
     return sealed;
   };
   const open = (key: Key, stored: Value): Value => {
-    // The tombstone of a volatile key (`store/lmdb/overlay-engine.ts`); encrypted values are
-    // longer.
+    // The mark of a deleted key (`store/lmdb/overlay-engine.ts`); encrypted values are longer.
     if (stored.length === 0) return stored;
     try {
       return cipher.open("record", placeOf(key), stored);
@@ -115,7 +114,7 @@ class EncryptedEntry implements VersionedEntry {
   }
 }
 
-/** An engine that stores its values encoded by `codec`. */
+/** Wraps an engine so that it stores its values encrypted by `codec`. */
 export function encodedEngine(engine: Engine, codec: ValueCodec): Engine {
   return {
     open: () => new EncodedView(engine.open(), codec),

@@ -11,7 +11,8 @@ export interface ScopeName {
   readonly name: string;
 }
 
-/** What encrypts one body: AES-256 in counter mode. */
+/** The key and nonce that encrypt one body, by AES-256 in counter mode
+ *  (`content/body/receive.ts`). */
 interface ScopeCipher {
   readonly key: Uint8Array;
   readonly nonce: bigint;

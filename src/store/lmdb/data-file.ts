@@ -248,8 +248,8 @@ function readPages(descriptor: number, first: number, count: number): Buffer {
 
 interface PageReserveOptions {
   readonly descriptor: number;
-  /** Whether some pages are reserved for transactions that free space. If not, every transaction
-   *  may use all pages. */
+  /** Whether some pages are reserved for transactions that free space, which is not needed in a
+   *  file that ends with the boot. */
   readonly keepsReserve: boolean;
   /** The oldest transaction that a reader of any process sees; pages freed later are in use. */
   readonly oldestReader: () => number | undefined;
@@ -371,7 +371,8 @@ function clamp(value: number, min: number, max: number): number {
 const nodeBytesMax = pageBytes / 2 - 64;
 /** Pages that any commit may need: for split roots, the tree of free pages, the state record. */
 const pagesAlways = 32;
-/** The library rewrites at most 75,000 entries of its free list, 8 bytes each. */
+/** Limit of the pages of the free list in a commit: the library rewrites at most 75,000 entries of
+ *  8 bytes. */
 const listPagesMax = 160;
 const listEntriesPerPage = 512;
 /** A branch page that was split takes at least this many bytes of keys before the next split. */

@@ -143,7 +143,7 @@ interface LmdbEngineOptions {
   readonly readOnly?: boolean;
   /** Measures commits, so that fast ones run synchronously; without a clock all run on a thread. */
   readonly clock?: Clock;
-  /** Receives the error that the data file was deleted while it was open. */
+  /** Logs that the data file was deleted while it was open. */
   readonly log?: Log;
 }
 
@@ -159,7 +159,7 @@ type Database = RootDatabase<Uint8Array, Uint8Array>;
 interface ReadOptions {
   readonly transaction?: ReadTransaction;
 }
-/** `getBinaryFast` accepts a transaction, which the library's types omit. */
+/** The library's method to read a value without a copy; its types omit the transaction. */
 interface BinaryReader {
   getBinaryFast(key: Key, options: ReadOptions): Uint8Array | undefined;
 }
@@ -198,7 +198,7 @@ export class LmdbEngine implements Engine {
       readOnly,
     });
     Object.assign(this.#database, { readKey: textOfKey });
-    // On Windows the library itself extends the file.
+    // On Windows the library itself extends the file, before it writes to it.
     if (readOnly || process.platform === "win32") return;
     const descriptor = openDataFile(path);
     const oldestReader = (): number | undefined => oldestReaderOf(this.#database.readerList());

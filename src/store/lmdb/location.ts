@@ -31,8 +31,8 @@ export class StoreTooNew extends Error {
 /** Another machine or container, or a release with another format, has the folder open. */
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
-  /** The marker file of the other process, if that may have ended: `awaitLocation` waits whether it
-   *  is touched. Undefined if the process is known to run. */
+  /** The marker file of the other process, if that may have ended: `awaitLocation` watches whether
+   *  it is still touched. Undefined if the process is known to run. */
   readonly markerPath: string | undefined;
 
   constructor(message: string, markerPath?: string) {
@@ -59,7 +59,7 @@ interface Location {
 interface LocationUser extends ProcessIdentity {
   readonly bootId: string;
   readonly host: string;
-  /** PID namespace that the process id belongs to. */
+  /** PID namespace (container) in which the process id is valid. */
   readonly namespace: string;
   readonly format: number;
 }

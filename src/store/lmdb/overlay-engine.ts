@@ -19,9 +19,10 @@ import type { Ticks } from "../../base/ticks.ts";
 
 /** The engine of one LMDB file; `OverlayEngine` combines two. */
 export interface EngineFile extends Engine {
-  /** Commits synchronously; returns the number of writes. If `decide` throws, writes nothing. */
+  /** Commits synchronously, under the lock of the other file. If `decide` throws, writes
+   *  nothing. */
   commitSync(decide: (current: EngineReader) => EngineBatch | undefined): number;
-  /** Frees the reader slots of killed processes. */
+  /** Frees the reader slots of killed processes, whose pages could not be reused otherwise. */
   checkReaders(): void;
 }
 

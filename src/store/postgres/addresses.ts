@@ -6,8 +6,8 @@
 const hostsMax = 8;
 const shape = /^(postgres(?:ql)?:\/\/)([^@/?]*@)?([^/?]*)(.*)$/;
 
-/** One address for each server of `postgres://user:password@one:5432,two:5432/name?…`: a primary
- *  and its standbys. */
+/** Splits `postgres://user:password@one:5432,two:5432/name?…` into one address per server: a
+ *  primary and its standbys. */
 export function addressesOf(location: string): readonly string[] {
   const [, scheme = "", credentials = "", hosts = "", rest = ""] = shape.exec(location) ?? [];
   const named = hosts.split(",");

@@ -8,14 +8,14 @@ import { plannerSettings, standbyQuery } from "./postgres-specifics.ts";
  *  so that one kind does not delay another, and the choice of the primary among several servers. */
 
 export interface Connections {
-  /** Connections for snapshots (`state-pool.ts`); callers wait for a free one. */
+  /** Connections for snapshots (`state-pool.ts`); callers wait for an unused one. */
   readonly readers: pg.Pool;
   /** Connections for reads of one statement (`prefetcher.ts`), so that long listings on the other
    *  connections do not delay them. */
   readonly lookups: pg.Pool;
   /** Connections for commits, so that slow readers do not delay them. */
   readonly writers: pg.Pool;
-  /** A connection for commit notifications of other nodes. */
+  /** Makes a connection for notifications of the commits of other nodes (`node-watchers.ts`). */
   newListener(): pg.Client;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/world.ts";
 /** The time of a store in PostgreSQL, which all server nodes share: that of the database, because
  *  the clocks of machines differ. `Prefetcher` and `StatePool` measure it with their reads. */
 
-/** SQL expression: the database's clock in ticks. */
+/** SQL expression: the database's clock in ticks of 100 ns since the year 1. */
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint
   + 621355968000000000`;
 
@@ -58,12 +58,13 @@ export class DatabaseTime {
     if (isOwn) this.#clockOffset = clock.wall() - clock.monotonic();
   }
 
-  /** Store time minus the monotonic clock of this node. */
+  /** Store time minus the monotonic clock of this node, as last measured. */
   get clockOffset(): Ticks {
     return this.#clockOffset;
   }
 
-  /** How often this node has followed a jump of the database's clock. */
+  /** How often this node has followed a jump of the database's clock; `TimeKeeper` waits for the
+   *  last one. */
   get jumps(): number {
     return this.#jumps;
   }
@@ -101,7 +102,7 @@ export class DatabaseTime {
       else this.#onJump();
       return this.#onJump === undefined ? 0n : jump;
     }
-    // The error of the present measurement grows with its age.
+    // The error of the current measurement grows with its age, because clocks drift.
     if (duration <= this.#duration + age / driftTicks) this.#take(offset, duration, now);
     else this.#clamp(databaseTime - now, databaseTime - sentAt);
     return 0n;

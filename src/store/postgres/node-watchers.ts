@@ -15,7 +15,7 @@ interface NodeWatchersOptions {
   readonly channel: string;
   readonly newListener: () => Client;
   readonly latestSequence: () => Promise<number>;
-  /** The sequence when the store was opened. */
+  /** The sequence (number of the last commit) when the store was opened. */
   readonly sequence: number;
 }
 

@@ -18,15 +18,15 @@ interface PostgresStoreLocation extends NodeOptions {
   readonly ephemeral?: boolean;
   /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;
-  /** Connects to a simulated database instead. */
+  /** Connects to a simulated database instead, for simulations. */
   readonly connect?: typeof openConnections | undefined;
 }
 
 const schemaDefault = "etagere";
 const readersMaxDefault = 16;
-/** How many transactions ago a node last committed if the record of its last batch is deleted. It
- *  is needed for the 15 s in which a batch is sent again; no store commits so many meanwhile. Time
- *  does not decide, because the database's clock may jump. */
+/** The record of a node's last batch is deleted after so many transactions. It is needed for the 15
+ *  s in which a batch is sent again; no store commits so many meanwhile. The age in seconds does
+ *  not count, because the database's clock may jump. */
 const keptTransactions = 10_000_000;
 
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {

@@ -31,7 +31,7 @@ export function schemaLock(schema: string): string {
 export const notifyCommit = `PERFORM pg_notify('etagere_' || current_schema(),
       (sequence_before + batch_size)::text || ' ' || batch_node);`;
 
-/** Queries whether a server is a standby, which accepts no commits. For addresses with several. */
+/** Queries whether a server is a standby, which accepts no commits. Used if there are several. */
 export const standbyQuery = "SELECT pg_is_in_recovery() AS is_standby";
 
 /** SQLSTATE classes of errors that a repetition does not resolve: 22, 23, 42 and P0 are bugs in a

@@ -34,7 +34,7 @@ import { asUnavailable } from "./unavailable.ts";
  *  queue and views are the same as on one machine (`store/transactional-store.ts`,
  *  `store/committer.ts`); states, commits and watchers are those of the database. */
 
-/** What the store and the function that opens it both need. */
+/** Options of a server node's store that both `openPostgresStore` and `PostgresStore` need. */
 export interface NodeOptions extends Pick<
   TransactionalStoreOptions,
   "clock" | "meter" | "snapshotAgeMax"

@@ -56,7 +56,7 @@ export function prefetchResultOf(
   return { header, keys: found, ranges: prefetched };
 }
 
-/** Sorts the entries: UNION ALL does not guarantee an order. */
+/** Makes a range of its rows. Sorts them, because UNION ALL does not guarantee an order. */
 function prefetchedRange(range: PlannedRange, rows: readonly VersionedEntry[]): PrefetchedRange {
   const entries = rows.toSorted((one, other) => (one.text < other.text ? -1 : 1));
   const last = entries.length < range.limit ? undefined : entries.at(-1);

@@ -19,7 +19,7 @@ const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
 /** Limit of the tries to open a state: a pooled connection may be broken; a retry uses another. */
 const beginsMax = 3;
 
-/** What `StatePool` and `Prefetcher` read with. */
+/** What `StatePool` and `Prefetcher` share to read: connections, clocks and the read cache. */
 export interface ReadersOptions {
   readonly pool: Pool;
   readonly clock: Clock;

@@ -22,7 +22,7 @@ import { recordCodec } from "../../encoding/table.ts";
  */
 interface SavedState {
   readonly name: string;
-  /** The revision of the last commit that the saved state contains. */
+  /** The sequence (number) of the last commit that the saved state contains. */
   readonly sequence: number;
   readonly savedAt: Ticks;
 }
@@ -49,10 +49,10 @@ const pageEntriesMax = 1000;
 const savedStatesMax = 1000;
 const numberMax = 2 ** 31;
 
-/** The first byte of all keys that belong to the store itself. */
+/** The first byte of all keys that belong to the store itself, and are never saved. */
 const reservedText = "\u0000";
 
-/** Number of the newest saved state; 0 if there is none. */
+/** Number of the newest saved state, in whose log commits keep old values; 0 if there is none. */
 function newestNumber(current: EngineReader): number {
   const stored = current.get(newestKey, newestText)?.value;
   return stored === undefined ? 0 : Buffer.from(stored).readUInt32BE(0);
@@ -222,7 +222,7 @@ export interface ChangedKey {
   readonly key: Key;
   readonly text: KeyText;
   readonly now: Value | undefined;
-  /** The value that the key had in the saved state; undefined if the key was absent. */
+  /** The value that the key had in the saved state; undefined if it was absent there. */
   readonly before: Value | undefined;
 }
 

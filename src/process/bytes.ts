@@ -13,7 +13,7 @@ const pieceBytesMax = 8 * 1024;
  *  transaction of 100 writes. */
 const loopBytesMax = 64;
 
-let slab = new Uint8Array(slabBytes);
+let slab = new ArrayBuffer(slabBytes);
 let used = 0;
 
 /** Copies bytes, for example from a buffer that is about to be reused. */
@@ -34,11 +34,11 @@ export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8
 export function newBytes(length: number): Uint8Array {
   if (length > pieceBytesMax) return new Uint8Array(length);
   if (used + length > slabBytes) {
-    slab = new Uint8Array(slabBytes);
+    slab = new ArrayBuffer(slabBytes);
     used = 0;
   }
   used += length;
-  return new Uint8Array(slab.buffer, used - length, length);
+  return new Uint8Array(slab, used - length, length);
 }
 
 /** A closed port: what is transferred to it is freed at once. */

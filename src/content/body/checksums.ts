@@ -12,10 +12,17 @@ import { continueCrc, crcOfHalves } from "./crc64-program.ts";
 
 const noop = (): void => undefined;
 
-/** Uses the one-shot hash, which is faster than `createHash` for small bodies. */
+/** Uses the one-shot hash, which is faster than `createHash` for small bodies, and takes the digest
+ *  as text, because the Buffer that the library would return is memory outside
+ *  the heap, whose allocation takes a third of the time of a small body. */
 export function md5Of(bytes: Uint8Array): Uint8Array {
-  return hash("md5", bytes, "buffer");
+  const text = hash("md5", bytes, "binary");
+  const digest = new Uint8Array(md5Bytes);
+  for (let at = 0; at < md5Bytes; at += 1) digest[at] = text.charCodeAt(at);
+  return digest;
 }
+
+const md5Bytes = 16;
 
 /** Which checksums to compute while a body is received: those that the client sent or requests. */
 interface ChecksumOptions {

@@ -65,12 +65,33 @@ function copyEntry(key: Key, text: KeyText, stored: Uint8Array): VersionedEntry 
   return { key, text, value: copyBytes(stored, revisionBytes), revision: readRevision(stored) };
 }
 
-function withRevision(value: Value, revision: number): Uint8Array {
-  const stored = Buffer.allocUnsafe(revisionBytes + value.length);
-  writeRevision(stored, revision);
-  stored.set(value, revisionBytes);
-  return stored;
+/** A buffer as the library takes it for a value: from `start` to `end`. */
+interface ValueBuffer extends Buffer {
+  start: number;
+  end: number;
 }
+
+function newValueBuffer(length: number): ValueBuffer {
+  return Object.assign(Buffer.allocUnsafeSlow(length), { start: 0, end: 0 });
+}
+
+/** Stores values with their revisions, one after the other in the same buffer: inside a transaction
+ *  the library copies a value before `put` returns. */
+class StoredValues {
+  #buffer = newValueBuffer(valueBytesMin);
+
+  of(value: Value, revision: number): Uint8Array {
+    const end = revisionBytes + value.length;
+    if (end > this.#buffer.length) this.#buffer = newValueBuffer(2 * end);
+    const stored = this.#buffer;
+    writeRevision(stored, revision);
+    stored.set(value, revisionBytes);
+    stored.end = end;
+    return stored;
+  }
+}
+
+const valueBytesMin = 8 * 1024;
 
 /** Encodes the state record, which every commit writes: sequence, time, and which first bytes of
  *  keys were changed last when. */
@@ -176,6 +197,7 @@ const threadWritesMin = 24;
 export class LmdbEngine implements Engine {
   readonly #database: Database;
   readonly #latency: CommitLatency | undefined;
+  readonly #values = new StoredValues();
   #descriptor: number | undefined;
   readonly #reserve: PageReserve | undefined;
   /** Undefined for a file that is never flushed: its content need not outlive the process. */
@@ -320,7 +342,7 @@ export class LmdbEngine implements Engine {
     const database = this.#database;
     for (const { key, value, revision } of writes) {
       if (value === undefined) void database.remove(key);
-      else void database.put(key, withRevision(value, revision));
+      else void database.put(key, this.#values.of(value, revision));
     }
     const state = { sequence, ticks, clockOffset, priorityOwner };
     const before = readBinary(database, stateKey, {});

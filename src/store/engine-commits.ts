@@ -7,11 +7,12 @@ import {
   latestTicks,
   type BatchCommits,
   type BatchResult,
+  type BatchState,
   type Committed,
   type PendingBatch,
   type QueuedTransaction,
 } from "./committer.ts";
-import type { Engine, EngineBatch, EngineReader } from "./engine.ts";
+import type { Engine, EngineBatch, EngineReader, EngineView } from "./engine.ts";
 
 /** Commits batches to an engine on this machine: `TransactionalStore` passes it to its `Committer`.
  *  Several processes may have the engine open, so each batch is validated once more under the write
@@ -41,27 +42,19 @@ export class EngineCommits implements BatchCommits {
   }
 
   /** Number of batches that this process has written or failed to write. A transaction that finds
-   *  it unchanged since its view was opened need not open another view (`#isLatest`). */
+   *  it unchanged since its view was opened need not open another view (`#commonSequence`). */
   get writes(): number {
     return this.#writes;
   }
 
   async commit(batch: PendingBatch): Promise<BatchResult> {
-    const { transactions } = batch;
-    const [first] = transactions;
-    if (transactions.length === 1 && first !== undefined && this.#isLatest(first)) {
-      return this.#write(batch, transactions, first.attempt.sequence);
-    }
-    await this.#priority.yieldToOwner();
-    const latest = this.#options.engine.open();
+    const latest = new LatestState(
+      this.#commonSequence(batch.transactions) ?? (await this.#priority.openInTurn()),
+      this.#options.engine,
+    );
     let accepted: readonly QueuedTransaction[];
     try {
-      const cached = cachingReader(latest);
-      accepted = await batch.accept({
-        isStale: (attempt) =>
-          attempt.sequence !== latest.sequence && attempt.isStaleAgainst(cached),
-        readerFor: () => cached,
-      });
+      accepted = await batch.accept(latest);
     } finally {
       latest.close();
     }
@@ -69,11 +62,18 @@ export class EngineCommits implements BatchCommits {
     return this.#write(batch, accepted, latest.sequence);
   }
 
-  /** Whether this process has written nothing since the transaction read its state. A newer state
-   *  could differ only by commits or the priority of other processes, which are checked under the
-   *  write lock all the same. With one client this saves opening two views per commit. */
-  #isLatest({ isStale, writesBefore }: QueuedTransaction): boolean {
-    return !isStale && writesBefore === this.#writes;
+  /** The sequence of the state that all transactions have read, if this process has written nothing
+   *  since; undefined if they have read several. A newer state could differ only by commits or the
+   *  priority of other processes, which are checked under the write lock all the same. Clients that
+   *  are answered together send their next requests together, so nearly every batch has one
+   *  state. */
+  #commonSequence(transactions: readonly QueuedTransaction[]): number | undefined {
+    const sequence = transactions[0]?.attempt.sequence;
+    for (const { isStale, writesBefore, attempt } of transactions) {
+      const isLatest = !isStale && writesBefore === this.#writes;
+      if (!isLatest || attempt.sequence !== sequence) return undefined;
+    }
+    return sequence;
   }
 
   /** Commits transactions that are valid for the state with this sequence, together with those that
@@ -119,6 +119,34 @@ export class EngineCommits implements BatchCommits {
       writes: writesOf(attempts, current),
       mayUseReserve: accepted.every(isFreeing),
     };
+  }
+}
+
+/** The state that a batch is validated against. A view of it is opened only if a transaction is
+ *  stale, or must be retried. */
+class LatestState implements BatchState {
+  readonly sequence: number;
+  readonly #engine: Engine;
+  #view: EngineView | undefined;
+  #cached: EngineReader | undefined;
+
+  constructor(known: number | EngineView, engine: Engine) {
+    this.#view = typeof known === "number" ? undefined : known;
+    this.sequence = typeof known === "number" ? known : known.sequence;
+    this.#engine = engine;
+  }
+
+  isStale(attempt: Attempt): boolean {
+    return attempt.sequence !== this.sequence && attempt.isStaleAgainst(this.readerFor());
+  }
+
+  readerFor(): EngineReader {
+    this.#view ??= this.#engine.open();
+    return (this.#cached ??= cachingReader(this.#view));
+  }
+
+  close(): void {
+    this.#view?.close();
   }
 }
 
@@ -218,12 +246,13 @@ class CommitPriority {
     this.#ignored = 0;
   }
 
-  async yieldToOwner(): Promise<void> {
-    for (let polls = 0; polls < yieldPollsMax; polls += 1) {
+  /** Opens the latest state when no other process has the priority. */
+  async openInTurn(): Promise<EngineView> {
+    for (let polls = 1; ; polls += 1) {
       const view = this.#engine.open();
+      if (polls > yieldPollsMax) this.#ignored = view.priorityOwner;
+      if (!this.mustYield(view.priorityOwner)) return view;
       view.close();
-      if (!this.mustYield(view.priorityOwner)) return;
-      if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
       await new Promise<void>((resolve) => this.#clock.nextIteration(resolve));
     }
   }

@@ -43,7 +43,7 @@ import {
 } from "./tree/create-parents.ts";
 import {
   findPath,
-  noParents,
+  withoutParents,
   accessOf as posixAccessOf,
   resourceType,
   type PathScope,
@@ -209,12 +209,23 @@ function loadInContainer(
     return { access: undefined, scope, target: undefined, cors: corsOf(account) };
   }
   if (account.hierarchicalNamespace !== true) {
-    const key = { container: container.id, name: address.blob };
-    return loadTarget(view, request, { account, container, key, ...noParents, upload: undefined });
+    const path = withoutParents({ container: container.id, name: address.blob });
+    return loadTarget(view, request, scopeOf(account, container, path));
   }
   return mapAwaitable(findPath(view, container.id, address.blob), (path) =>
-    loadTarget(view, request, { account, container, ...path, upload: undefined }),
+    loadTarget(view, request, scopeOf(account, container, path)),
   );
+}
+
+/** Lists the fields, because a spread would take longer than all else that the load of a blob
+ *  does here. */
+function scopeOf(
+  account: AccountRecord,
+  container: ContainerRecord,
+  { key, ancestors, missingParents, hasFileAsParent }: PathScope,
+): ContainerScope {
+  const upload = undefined;
+  return { account, container, key, ancestors, missingParents, hasFileAsParent, upload };
 }
 
 function loadTarget(
@@ -412,14 +423,17 @@ export function identify(asWritten: string, query: QueryReader): Result<BlobAddr
   const times = parseTimes(query);
   if (!times.ok) return times;
   const path = withSlashes(asWritten);
-  const at = { container: "", blob: "", ...times.value };
-  if (path === "") return ok({ resource: "service", ...at });
+  const { snapshot, versionId } = times.value;
+  if (path === "") {
+    return ok({ resource: "service", container: "", blob: "", snapshot, versionId });
+  }
   const slash = path.indexOf("/");
   const first = slash < 0 ? path : path.slice(0, slash);
   const rest = slash < 0 ? "" : path.slice(slash + 1);
   if (rest === "" && namesContainer(query)) {
     const named = checkContainerName(first);
-    return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
+    if (!named.ok) return named;
+    return ok({ resource: "container", container: first, blob: "", snapshot, versionId });
   }
   // Recorded from Azure: a URL of a container has no slash at its end.
   if (rest === "" && slash >= 0) return fail("InvalidUri");
@@ -428,7 +442,7 @@ export function identify(asWritten: string, query: QueryReader): Result<BlobAddr
   const named = checkContainerName(container);
   if (!named.ok) return named;
   const valid = checkBlobName(blob);
-  return valid.ok ? ok({ resource: "blob", ...at, container, blob }) : valid;
+  return valid.ok ? ok({ resource: "blob", container, blob, snapshot, versionId }) : valid;
 }
 
 /** Whether a path of one segment is a container. Get Account Information on a container has

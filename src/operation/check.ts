@@ -5,7 +5,6 @@ import {
   noConditions,
   unmodifiedBy,
   type Conditions,
-  type WriteCheck,
 } from "../protocol/conditions.ts";
 import type { ConditionName, Fault } from "../protocol/faults.ts";
 import { checkLease, leaseState, type Lease } from "../protocol/lease.ts";
@@ -161,7 +160,7 @@ function checkConditions(
   const { operation } = call;
   const target: ETaggedRecord | undefined = loaded.target;
   const { cors } = loaded;
-  if (operation.conditions === "none") return undefined;
+  if (operation.conditions === "none" || conditions === noConditions) return undefined;
   const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
   const { conditions: policy, effect } = operation;
   if (policy === "read" || (policy === "tags" && effect === "reads")) {
@@ -179,13 +178,14 @@ function checkConditions(
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
   const { any, anyUntil, noETag, outOfRange } = operation.conditionFaults ?? {};
-  const hasOwnCode = any !== undefined && !(anyUntil !== undefined && call.version > anyUntil);
-  const codes: Partial<WriteCheck> = {
-    ...(hasOwnCode ? { failedCode: any } : {}),
-    ...(noETag === undefined ? {} : { notAnETagCode: noETag }),
-    ...(outOfRange === undefined ? {} : { outOfRangeCode: outOfRange }),
-  };
-  const verdict = checkWrite(conditions, present, { creates, holdsLease, ...codes });
+  const isLater = anyUntil !== undefined && call.version > anyUntil;
+  const verdict = checkWrite(conditions, present, {
+    creates,
+    holdsLease,
+    failedCode: isLater ? undefined : any,
+    notAnETagCode: noETag,
+    outOfRangeCode: outOfRange,
+  });
   if (verdict.ok) return undefined;
   return rejected("condition", describePresent(call, verdict.fault, target), loaded, now);
 }

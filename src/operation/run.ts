@@ -108,9 +108,16 @@ function prepareCreation(
     return undefined;
   }
   const { address, input, features, now, newETag, scope, callerId } = context;
-  const generated = { now, newETag, newId: context.newId, callerId };
-  const creation = { operation: call.operation, address, input, features, ...generated };
-  return call.resource.prepareCreation?.(scope, creation);
+  return call.resource.prepareCreation?.(scope, {
+    operation: call.operation,
+    address,
+    input,
+    features,
+    now,
+    newETag,
+    newId: context.newId,
+    callerId,
+  });
 }
 
 function decideAfterReads(

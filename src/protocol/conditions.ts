@@ -115,7 +115,7 @@ export function checkRead(
 }
 
 /** How `checkWrite` checks the conditions of an operation. The operations differ in fault codes. */
-export interface WriteCheck {
+interface WriteCheck {
   /** Whether the operation creates its target, like Put Blob: `If-None-Match: *` then fails with
    *  409 BlobAlreadyExists. */
   readonly creates: boolean;
@@ -124,12 +124,12 @@ export interface WriteCheck {
   readonly holdsLease?: boolean;
   /** Fault code of a failed condition instead of ConditionNotMet: Copy Blob has
    *  TargetConditionNotMet, and SourceConditionNotMet for its source. */
-  readonly failedCode?: FaultCode;
+  readonly failedCode?: FaultCode | undefined;
   /** The fault code of some copies for an If-Match value that cannot be an ETag; undefined:
    *  `failedCode`, as for most operations. */
-  readonly notAnETagCode?: FaultCode;
+  readonly notAnETagCode?: FaultCode | undefined;
   /** Fault code of Append Block for an If-Match value outside the range of ETags. */
-  readonly outOfRangeCode?: FaultCode;
+  readonly outOfRangeCode?: FaultCode | undefined;
 }
 
 /** Checks the conditions of a write. One header is allowed, or a pair in which the ETag decides; a

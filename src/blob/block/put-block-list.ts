@@ -144,7 +144,7 @@ export const putBlockList = operation({
       encryptedWith: encryptedWith.value,
       content: compose(parts.value),
       effects: dropCommitted(blobKey(context), readResult.lookup, readResult.stagedBytes),
-      headers: { ...bodyChecksum(received, version), ...serverEncrypted },
+      headers: [bodyChecksum(received, version), serverEncrypted],
     });
   },
 });

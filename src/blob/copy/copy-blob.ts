@@ -76,7 +76,7 @@ export const copyBlob = operation({
       encryptedWith: encryptedWith.value,
       content,
       effects: [...dropUpload(blobKey(context), readResult.upload), ...effects],
-      headers: { "x-ms-copy-id": id, "x-ms-copy-status": blob.copy.status },
+      headers: [{ "x-ms-copy-id": id, "x-ms-copy-status": blob.copy.status }],
     });
   },
 });

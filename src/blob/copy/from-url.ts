@@ -94,7 +94,7 @@ export const putBlobFromUrl = operation({
       encryptedWith: encryptedWith.value,
       content: whole(received),
       effects: dropUpload(blobKey(context), readResult),
-      headers: { ...sourceChecksum(context), ...serverEncrypted },
+      headers: [sourceChecksum(context), serverEncrypted],
     });
   },
 });
@@ -168,12 +168,11 @@ export const copyBlobFromUrl = operation({
         encryptedWith: encryptedWith.value,
         content: whole(received),
         effects: dropUpload(blobKey(context), readResult),
-        headers: {
-          ...sourceChecksum(context),
-          "x-ms-copy-id": id,
-          "x-ms-copy-status": "success",
-          ...serverEncrypted,
-        },
+        headers: [
+          sourceChecksum(context),
+          { "x-ms-copy-id": id, "x-ms-copy-status": "success" },
+          serverEncrypted,
+        ],
       },
     );
   },

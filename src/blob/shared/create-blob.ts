@@ -252,7 +252,7 @@ interface Creation {
   /** Content of the new blob; undefined: the blob is empty. */
   readonly content?: ContentPlan | undefined;
   readonly effects: readonly Effect[];
-  readonly headers: ReplyHeaders;
+  readonly headers: readonly ReplyHeaders[];
 }
 
 /** The record of a new blob. A replaced blob passes on its creation time and its lease, uncommitted
@@ -304,7 +304,7 @@ export function createBlob(
     content,
     preserve: preservePrevious(context),
     effects,
-    headers: [headers, ...furtherHeaders(put)],
+    headers: [...headers, ...furtherHeaders(put)],
   };
 }
 

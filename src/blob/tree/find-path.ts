@@ -214,7 +214,7 @@ export const rootName = "";
 export function findPath(view: RecordView, container: bigint, path: string): Awaitable<PathScope> {
   const components = splitPath(path);
   const name = components.at(-1);
-  if (name === undefined) return { key: { container, name: rootName }, ...noParents };
+  if (name === undefined) return withoutParents({ container, name: rootName });
   const names = components.slice(0, -1);
   return mapAwaitable(view.get(blobs, { container, name: rootName }), (root) =>
     mapAwaitable(resolveParents(view, container, names), (parents) => {
@@ -229,5 +229,9 @@ export function findPath(view: RecordView, container: bigint, path: string): Awa
   );
 }
 
-/** The directories above the root directory, and above a name of a flat account: none. */
-export const noParents = { ancestors: [], missingParents: [], hasFileAsParent: false } as const;
+/** The path of a root directory, or of a name of a flat account: no directory is above it. */
+export function withoutParents(key: BlobKey): PathScope {
+  return { key, ancestors: none, missingParents: none, hasFileAsParent: false };
+}
+
+const none: readonly [] = [];

@@ -73,7 +73,7 @@ export const putBlockBlob = operation({
       encryptedWith: encryptedWith.value,
       content: whole(received),
       effects: dropUpload(blobKey(context), readResult),
-      headers: { ...bothChecksums(received, version), ...serverEncrypted },
+      headers: [bothChecksums(received, version), serverEncrypted],
     });
   },
 });
@@ -135,7 +135,7 @@ export const createPageBlob = operation({
       encryptedWith: encryptedWith.value,
       content: empty(input.length),
       effects: dropUpload(blobKey(context), readResult),
-      headers: serverEncrypted,
+      headers: [serverEncrypted],
     });
   },
 });
@@ -169,7 +169,7 @@ export const createAppendBlob = operation({
       {
         encryptedWith: encryptedWith.value,
         effects: dropUpload(blobKey(context), readResult),
-        headers: serverEncrypted,
+        headers: [serverEncrypted],
       },
     );
   },

@@ -21,5 +21,5 @@ export type { Snapshot } from "./controls/server-snapshots.ts";
 export type { ServerClock } from "./controls/travelling-clock.ts";
 export type { Faults, PendingFault } from "./controls/fault-injector.ts";
 export type { InitInput } from "./commands/init/init-input.ts";
-export type { InjectedFault } from "./controls/fault-rule.ts";
+export type { InjectedFault } from "./controls/fault-injector.ts";
 export { StartRefused } from "./host/refused.ts";

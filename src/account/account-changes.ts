@@ -222,7 +222,8 @@ export class AccountManager {
     return this.#change(account.name, () => createAccount(this.#parts, account));
   }
 
-  /** Deletes an account that is empty, or any account with `force`. Reclaim jobs remove its data. */
+  /** Deletes an account that is empty, or any account with `force`. Reclaim jobs remove its
+   *  data. */
   delete(name: string, { force }: { readonly force: boolean }): Promise<Result> {
     const { store, random, services, hasData } = this.#parts;
     return this.#change(name, () =>

@@ -43,7 +43,7 @@ export type Form<T> = (value: unknown, place: FieldPlace) => T | undefined;
 type FieldTable = Readonly<Record<string, Form<unknown>>>;
 
 /** The fields of an object as a table reads them. */
-export type FieldValues<T extends FieldTable> = { readonly [N in keyof T]: ReturnType<T[N]> };
+type FieldValues<T extends FieldTable> = { readonly [N in keyof T]: ReturnType<T[N]> };
 
 /** The fields as users write them: each may be absent. */
 export type FieldInputs<T extends FieldTable> = {

@@ -1,30 +1,31 @@
 import type { Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
 import { guidFromBytes, parseGuid } from "../protocol/guid.ts";
-import type { Store, Transaction } from "../store/store.ts";
-import { putRecord } from "../store/typed-records.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import { putRecord, readRecords } from "../store/typed-records.ts";
 import { accountsState, readAccount } from "./account-record.ts";
 import {
   developerPrincipal,
   identityNames,
   type IdentitySettings,
   type PrincipalSettings,
+  type IgnoredIdentity,
 } from "./identity.ts";
 import { refuseChange, type ChangeFault, type ChangeResult } from "./change-result.ts";
-import { parseAssignment, parsePrincipal } from "./parse-identity.ts";
-import type { PrincipalInput, RoleAssignmentInput } from "./parse-identity.ts";
-import type { AccountLoad } from "./load-account.ts";
 import {
-  assignmentId,
-  readIdentity,
-  storedAssignments,
-  storedPrincipals,
-  type StoredIdentity,
-} from "./stored-identity.ts";
+  parseAssignment,
+  parsePrincipal,
+  type PrincipalInput,
+  type RoleAssignmentInput,
+} from "./parse-identity.ts";
+import type { AccountLoad } from "./load-account.ts";
+import { createHash } from "node:crypto";
+import type { Ticks } from "../base/ticks.ts";
+import { anyTable, defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 
-/** Creates, changes and deletes the principals and role assignments that are kept in the store. The
- *  admin API and `etagere principal` use `IdentityManager`; those of the configuration are not
- *  changed here. */
+/** The principals and role assignments that are kept in the store: `IdentityManager`, with which
+ *  the admin API and `etagere principal` change them, their tables, and their combination with
+ *  those of the configuration, which are not changed here. */
 
 /** The identities that this process serves, configured and stored; only the methods that
  *  `IdentityManager` needs. */
@@ -308,4 +309,92 @@ function byName(roles: IdentitySettings["roles"]) {
 
 function isSame(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
+}
+
+/** A principal that was created by the admin API. `input` has the fields that the configuration
+ *  would have for it. */
+interface PrincipalRecord {
+  readonly createdAt: Ticks;
+  readonly input: PrincipalInput;
+}
+
+/** A role assignment that was created by the admin API, in the form of the configuration.
+ *  `principal` is always an object id, because another principal may get the same name later. */
+interface RoleAssignmentRecord {
+  readonly createdAt: Ticks;
+  readonly input: RoleAssignmentInput;
+}
+
+const storedPrincipals = defineTable<string, PrincipalRecord>({
+  name: "principals",
+  tag: 0x60,
+  key: (name) => [name],
+  codec: recordCodec<PrincipalRecord>({ version: 1 }),
+  owner: "store",
+  ...internalRecord,
+});
+
+/** Role assignments by `assignmentId`. An archive has those of an account in its frame. */
+const storedAssignments = defineTable<string, RoleAssignmentRecord>({
+  name: "role-assignments",
+  tag: 0x61,
+  key: (id) => [id],
+  codec: recordCodec<RoleAssignmentRecord>({ version: 1 }),
+  owner: "store",
+  ...internalRecord,
+});
+
+export const identityTables = [anyTable(storedPrincipals), anyTable(storedAssignments)];
+
+/** The id of a role assignment: the same role for the same scope has the same one, so that no two
+ *  are stored. */
+function assignmentId(input: RoleAssignmentInput): string {
+  const { principal, role, account, container, queue, table, share } = input;
+  const parts = [principal, role, account, container, queue, table, share];
+  const text = JSON.stringify(parts.map((part) => part?.toLowerCase() ?? null));
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+/** The stored principals by name, and the role assignments by id. */
+export interface StoredIdentity {
+  readonly principals: ReadonlyMap<string, PrincipalRecord>;
+  readonly assignments: ReadonlyMap<string, RoleAssignmentRecord>;
+}
+
+export async function readIdentity(view: Pick<View, "range">): Promise<StoredIdentity> {
+  const principals = await readRecords(view, storedPrincipals);
+  const assignments = await readRecords(view, storedAssignments);
+  return {
+    principals: new Map(principals.map(({ parts, record }) => [String(parts[0]), record])),
+    assignments: new Map(assignments.map(({ parts, record }) => [String(parts[0]), record])),
+  };
+}
+
+/** Adds the stored principals and role assignments to those of the configuration. One that the
+ *  configuration contradicts, or whose role is gone, is left out and named in `ignored`. */
+export function withStoredIdentity(
+  configured: IdentitySettings,
+  { principals: records, assignments: assigned }: StoredIdentity,
+): IdentitySettings {
+  const ignored: IgnoredIdentity[] = [];
+  const principals = [...configured.principals];
+  const taken = new Set(principals.flatMap(identityNames));
+  for (const [name, { input }] of records) {
+    const problems: string[] = [];
+    const parsed: PrincipalSettings = { ...parsePrincipal(name, input, problems), isStored: true };
+    const clash = identityNames(parsed).find((each) => taken.has(each));
+    if (clash !== undefined) problems.push(`principal "${name}": another has "${clash}"`);
+    if (problems.length === 0) principals.push(parsed);
+    else ignored.push({ kind: "principal", id: name, problem: problems.join("; ") });
+  }
+  const roles = new Map(configured.roles.map((role) => [role.name.toLowerCase(), role]));
+  const assignments = [...configured.assignments];
+  for (const [id, { input }] of assigned) {
+    const problems: string[] = [];
+    const known = { principals: [], roles, problems };
+    const parsed = parseAssignment(`role assignment ${id}`, input, known);
+    if (parsed !== undefined && problems.length === 0) assignments.push({ ...parsed, id });
+    else ignored.push({ kind: "role assignment", id, problem: problems.join("; ") });
+  }
+  return { ...configured, principals, assignments, ignored, hasRoles: true };
 }

@@ -3,7 +3,7 @@ import { builtInRolesByName } from "../protocol/roles/built-in-roles.ts";
 import type { ServiceName } from "../protocol/names.ts";
 
 /** Who may call the server with bearer tokens, as requests see it: principals, role assignments and
- *  trusted issuers. `parse-identity.ts` reads them from the configuration, `stored-identity.ts`
+ *  trusted issuers. `parse-identity.ts` reads them from the configuration, `identity-manager.ts`
  *  adds those of the store, `rulesByAccount` prepares them for the checks of requests. */
 
 /** Principals, role assignments and trusted issuers, which Azure has in Entra ID and in its

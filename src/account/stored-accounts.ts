@@ -5,7 +5,7 @@ import type { AccountChange } from "./account-changes.ts";
 import { accountsState, readAccounts, type StoredAccount } from "./account-record.ts";
 import { parseAccountSettings } from "./parse-settings.ts";
 import type { AccountSettings } from "./settings.ts";
-import { readIdentity, type StoredIdentity } from "./stored-identity.ts";
+import { readIdentity, type StoredIdentity } from "./identity-manager.ts";
 
 /** The settings of accounts and identities that the admin API has stored, in the memory of each
  *  process. `data/accounts.ts` combines them with those of the configuration. */

@@ -10,8 +10,8 @@ import {
   checkOpenFiles,
   checkPorts,
   endpointNames,
+  type Finding,
 } from "./doctor/check-machine.ts";
-import type { Finding } from "./doctor/finding.ts";
 import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
 
 /** The options of the server that the checks of `etagere doctor` depend on. The command examines

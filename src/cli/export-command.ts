@@ -5,7 +5,7 @@ import { readMasterKey } from "../host/master-key.ts";
 import { realEnvironment } from "../host/world.ts";
 import type { Progress } from "../commands/progress.ts";
 import { ArchiveRefused } from "../host/refused.ts";
-import type { ArchiveSink } from "../commands/archive/frame-writer.ts";
+import type { ArchiveSink } from "../commands/archive/archive-format.ts";
 import { accessArchives, archiveOptions, requestExport } from "./archive-access.ts";
 import type { ServerAddress } from "./admin-client.ts";
 import { defineCommand } from "./command.ts";

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { resolve, basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { disablePretenuring } from "../host/process.ts";
 import { openAccessLog } from "../server/access-log.ts";
@@ -14,8 +14,7 @@ import { workerCountOf } from "../workers/worker-count.ts";
 import { StartRefused, systemErrorCode } from "../host/refused.ts";
 import { readVersion } from "../host/version.ts";
 import { helpText, parseCommandLine, type ServerCommand } from "./command-line.ts";
-import type { ServiceName } from "../protocol/names.ts";
-import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
+import { type ServiceName, serviceNames } from "../protocol/names.ts";
 import { commands, isCommandName, unknownCommand } from "./commands.ts";
 import { commandHelp } from "./help.ts";
 import { keepRunning } from "./with-stores.ts";
@@ -184,4 +183,17 @@ function failWith(problems: readonly string[]): void {
  *  seconds later; elsewhere it is the usual request to read the configuration again. */
 export function hangupAction(platform: NodeJS.Platform = process.platform): "reload" | "stop" {
   return platform === "win32" ? "stop" : "reload";
+}
+
+/** The service that the first word of the command line selects: `etagere blob` serves only blobs,
+ *  as Azurite's programs for single services do. Undefined if the word names no service. */
+function serviceModeOf(word: string): ServiceName | undefined {
+  return serviceNames.find((name) => name === word);
+}
+
+/** The service that the name of the program selects: `azurite-blob` serves only blobs. With links
+ *  of these names, scripts that were written for Azurite work unchanged. */
+export function serviceModeOfProgram(path: string): ServiceName | undefined {
+  const [, word = ""] = /^azurite-(\w+)(?:\.\w+)?$/.exec(basename(path)) ?? [];
+  return word === "file" ? undefined : serviceModeOf(word);
 }

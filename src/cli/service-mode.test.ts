@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { serviceModeOfProgram } from "./service-mode.ts";
+import { serviceModeOfProgram } from "./run-command-line.ts";
 
 it.each([
   ["/usr/local/bin/azurite-blob", "blob"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFault, type InjectedFault } from "./fault-rule.ts";
+import { parseFault, type InjectedFault } from "./fault-injector.ts";
 
 describe("an injected fault", () => {
   it.each([

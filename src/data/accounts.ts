@@ -17,7 +17,7 @@ import {
   type Accounts,
   type AccountSettings,
 } from "../account/settings.ts";
-import { withStoredIdentity } from "../account/stored-identity.ts";
+import { withStoredIdentity } from "../account/identity-manager.ts";
 import { isListedWebhook } from "../account/subscription.ts";
 import type { Log } from "../base/world.ts";
 import type { OAuthMode } from "../http/auth/request.ts";

@@ -2,7 +2,7 @@ import { quotaState } from "../account/account-quota.ts";
 import { accounts, accountsState } from "../account/account-record.ts";
 import { deletedNames } from "../account/deleted-names.ts";
 import { heldLeases } from "../account/held-leases.ts";
-import { identityTables } from "../account/stored-identity.ts";
+import { identityTables } from "../account/identity-manager.ts";
 import { subscriptionTables } from "../account/subscription.ts";
 import { blobService } from "../blob/service.ts";
 import { contentRestore } from "../content/restore-rules.ts";

@@ -27,28 +27,28 @@ import { queues } from "../queue/records.ts";
 import { comparePositions, type LogPosition } from "../store/logs.ts";
 import type { Transaction } from "../store/store.ts";
 import { readRecord } from "../store/typed-records.ts";
-import { storeLetter, type DeadLetter, type DeadLetterPlace } from "./dead-letter.ts";
+import {
+  storeLetter,
+  type DeadLetter,
+  type DeadLetterPlace,
+  letterOf,
+  receiveLetter,
+} from "./dead-letter.ts";
 import type { EventGridEvent } from "./render-event.ts";
+import type { AttemptFailure, Slot } from "./delivery-window.ts";
+import { nextAttempt, type RetrySchedule } from "./retry-schedule.ts";
 
-/** The outcomes of deliveries that one transaction stores for a subscription: `commit-batch.ts`
- *  collects them, and this file writes them. The same transaction moves the position up to which
- *  the subscription has read the event log, so that no event is lost or put into a queue twice. */
-export interface DeliveryCommit {
+/** Collects the outcomes of the deliveries of a subscription (`CommitBatch`), and stores them in
+ *  one transaction (`commitDelivery`). The same transaction moves the position up to which the
+ *  subscription has read the event log, so that no event is lost or put into a queue twice. */
+
+/** What the transaction stores. */
+interface DeliveryCommit {
   /** The stored position from which the delivery continued. If the stored one is different now,
    *  another process has delivered since. */
   readonly from: LogPosition;
   readonly to: LogPosition;
-  readonly delivered: number;
-  /** Events that the transaction puts into the queue. */
-  readonly messages: readonly EventGridEvent[];
-  /** New retries, and those whose record has changed. */
-  readonly retries: readonly (RetryRecord & Pick<LoggedEvent, "position">)[];
-  /** Positions of retries to delete. */
-  readonly removed: readonly LogPosition[];
-  readonly letters: readonly DeadLetter[];
-  /** Events that are given up without a dead letter. */
-  readonly dropped: number;
-  readonly failures: readonly DeliveryFailure[];
+  readonly outcomes: CommitBatch;
 }
 
 /** A subscription of an account, as a process delivers it. */
@@ -102,24 +102,25 @@ async function applyCommit(
   commit: DeliveryCommit,
 ): Promise<void> {
   const tx = attempt.tx!;
+  const { outcomes } = commit;
   const state = await currentState(tx, subscription, commit);
   if (state === undefined) throw new Refused({ kind: "stale" });
   const { account, name, record } = subscription;
   const { destination, deadLetterContainer = "" } = record;
   let { lastMessageAt } = state;
-  if (commit.messages.length > 0 && destination.type === "queue") {
+  if (outcomes.messages.length > 0 && destination.type === "queue") {
     lastMessageAt = await putMessages(attempt, subscription, destination, {
-      events: commit.messages,
+      events: outcomes.messages,
       after: lastMessageAt,
     });
     if (lastMessageAt === undefined) throw new Refused({ kind: "no-queue" });
   }
   const place: DeadLetterPlace = { account, container: deadLetterContainer, subscription: name };
-  for (const letter of commit.letters) {
+  for (const letter of outcomes.letters) {
     const code = await storeLetter(attempt, accounts, place, letter);
     if (code !== undefined) throw new Refused({ kind: "no-letter", code });
   }
-  const retries = state.retries + (await storeRetries(tx, subscription, commit));
+  const retries = state.retries + (await storeRetries(tx, subscription, outcomes));
   const next = { ...counted(state, commit), retries, lastMessageAt };
   tx.put(subscriptionStates.key(subscription), subscriptionStates.codec.encode(next));
 }
@@ -128,7 +129,7 @@ async function applyCommit(
 async function storeRetries(
   tx: Transaction,
   { account, name }: SubscriptionKey,
-  { retries, removed }: DeliveryCommit,
+  { retries, removed }: CommitBatch,
 ): Promise<number> {
   const keyOf = (position: LogPosition) => eventRetries.key({ account, name, position });
   // The reads run at the same time, because a database answers reads of many keys together.
@@ -165,7 +166,7 @@ async function currentState(
 }
 
 function counted(state: SubscriptionState, commit: DeliveryCommit): SubscriptionState {
-  const { messages, letters, failures, delivered, dropped } = commit;
+  const { messages, letters, failures, delivered, dropped } = commit.outcomes;
   return {
     ...state,
     position: commit.to,
@@ -218,4 +219,152 @@ async function putMessages(
     await settleUsage(runtime.quotas, tx!, usage, { request: usage, isExempt: true });
   }
   return at;
+}
+
+/** Collects what a transaction stores of the deliveries of a subscription. A dead letter is a blob
+ *  with an event that could not be delivered; one transaction writes at most this many. */
+const lettersMax = 32;
+const shownUnitsMax = 200;
+/** The failure of an event whose time to live has ended. */
+export const expired = "time to live exceeded";
+const missingQueue: AttemptFailure = { reason: "the queue does not exist", isFinal: false };
+
+/** An event whose delivery had failed before (a stored retry), and the outcome of its next
+ *  attempt. */
+export interface TriedRetry extends LoggedEvent {
+  readonly record: RetryRecord;
+  readonly rendered: EventGridEvent;
+  /** Undefined after success. `commit`: the delivery is part of the transaction that stores the
+   *  outcome. */
+  readonly failure: AttemptFailure | "commit" | undefined;
+}
+
+interface BatchParts {
+  readonly runtime: Runtime;
+  readonly subscription: DeliveredSubscription;
+}
+
+/** Collects the outcomes of deliveries that one transaction stores: retries, dead letters and
+ *  counts. */
+export class CommitBatch {
+  readonly #parts: BatchParts;
+  readonly #now: Ticks;
+  readonly #isQueueMissing: boolean;
+  delivered = 0;
+  /** Events that are given up without a dead letter. */
+  dropped = 0;
+  /** Events that the transaction puts into the queue. */
+  readonly messages: EventGridEvent[] = [];
+  /** New retries, and those whose record has changed. */
+  readonly retries: (RetryRecord & { readonly position: LogPosition })[] = [];
+  /** Positions of retries to delete. */
+  readonly removed: LogPosition[] = [];
+  readonly letters: DeadLetter[] = [];
+  readonly failures: DeliveryFailure[] = [];
+  readonly #changes: ((schedule: RetrySchedule) => void)[] = [];
+
+  constructor(parts: BatchParts, now: Ticks, isQueueMissing: boolean) {
+    this.#parts = parts;
+    this.#now = now;
+    this.#isQueueMissing = isQueueMissing;
+  }
+
+  get isFull(): boolean {
+    return this.letters.length >= lettersMax;
+  }
+
+  async addSlot({ event, position, rendered, outcome }: Slot): Promise<void> {
+    const { subject } = rendered;
+    if (outcome?.kind === "delivered") this.delivered += 1;
+    else if (outcome?.kind === "behind") {
+      this.retries.push({ position, event, attempts: 0, nextAt: this.#now });
+      this.#stored(subject, position);
+    } else if (outcome?.kind === "commit" && !this.#isQueueMissing) this.messages.push(rendered);
+    else {
+      const failure = outcome?.kind === "failed" ? outcome.failure : missingQueue;
+      const record = this.#failed({ event, attempts: 0, nextAt: this.#now }, rendered, failure);
+      if (this.#isEnd(record, failure)) await this.#giveUp(record, rendered, failure);
+      else {
+        this.retries.push({ ...record, position });
+        this.#stored(subject, position, record.nextAt);
+      }
+    }
+  }
+
+  async addRetry({ position, record, rendered, failure }: TriedRetry): Promise<void> {
+    const { subject } = rendered;
+    const isPut = failure === "commit" && !this.#isQueueMissing;
+    if (failure === undefined || isPut) {
+      if (isPut) this.messages.push(rendered);
+      else this.delivered += 1;
+      this.#end(subject, position);
+      return;
+    }
+    const cause = failure === "commit" ? missingQueue : failure;
+    const next = cause.reason === expired ? record : this.#failed(record, rendered, cause);
+    if (this.#isEnd(next, cause)) {
+      await this.#giveUp(next, rendered, cause);
+      this.#end(subject, position);
+    } else {
+      this.retries.push({ ...next, position });
+      this.#changes.push((schedule) => schedule.postponed(subject, next.nextAt));
+    }
+  }
+
+  #end(subject: string, position: LogPosition): void {
+    this.removed.push(position);
+    this.#changes.push((schedule) => schedule.ended(subject));
+  }
+
+  #stored(subject: string, position: LogPosition, dueAt?: Ticks): void {
+    this.#changes.push((schedule) => schedule.stored(subject, position, dueAt));
+  }
+
+  #failed(
+    record: RetryRecord,
+    { subject }: EventGridEvent,
+    { reason, status }: AttemptFailure,
+  ): RetryRecord {
+    const { runtime, subscription } = this.#parts;
+    const attempts = record.attempts + 1;
+    const at = this.#now;
+    const shown = reason.slice(0, shownUnitsMax);
+    this.failures.push({ at, subject: subject.slice(0, shownUnitsMax), reason: shown });
+    const latest = record.event.time + ticksFromSeconds(subscription.record.eventTimeToLiveSeconds);
+    const nextAt = nextAttempt(runtime.random, { now: at, attempts, latest });
+    const last = { lastFailure: shown, lastStatus: status, lastAttemptAt: at };
+    return { event: record.event, attempts, nextAt, ...last };
+  }
+
+  #isEnd({ attempts }: RetryRecord, { isFinal }: AttemptFailure): boolean {
+    return isFinal || attempts >= this.#parts.subscription.record.maxDeliveryAttempts;
+  }
+
+  async #giveUp(
+    record: RetryRecord,
+    rendered: EventGridEvent,
+    { reason, isFinal }: AttemptFailure,
+  ): Promise<void> {
+    const { runtime, subscription } = this.#parts;
+    const { account, name } = subscription;
+    const container = subscription.record.deadLetterContainer;
+    if (container === undefined) {
+      this.dropped += 1;
+      return;
+    }
+    const why =
+      reason === expired
+        ? "TimeToLiveExceeded"
+        : isFinal
+          ? "UndeliverableDueToClientError"
+          : "MaxDeliveryAttemptsExceeded";
+    const place = { account, container, subscription: name };
+    const letter = letterOf(rendered, record, why);
+    this.letters.push(await receiveLetter(runtime, place, this.#now, letter));
+  }
+
+  /** Applies the stored outcomes to the retries in memory. */
+  applyTo(schedule: RetrySchedule): void {
+    for (const change of this.#changes) change(schedule);
+  }
 }

@@ -6,8 +6,13 @@ import type { Log } from "../base/world.ts";
 import type { Runtime } from "../operation/work.ts";
 import { comparePositions, type LogPosition } from "../store/logs.ts";
 import type { View } from "../store/store.ts";
-import { CommitBatch, expired, type TriedRetry } from "./commit-batch.ts";
-import { commitDelivery, type DeliveredSubscription } from "./delivery-commit.ts";
+import {
+  CommitBatch,
+  expired,
+  type TriedRetry,
+  commitDelivery,
+  type DeliveredSubscription,
+} from "./delivery-commit.ts";
 import { DeliveryWindow, type AttemptFailure, type Slot } from "./delivery-window.ts";
 import { filterOf, type EventFilter } from "./event-filter.ts";
 import { toEventGrid, type EventGridEvent, type EventSource } from "./render-event.ts";
@@ -335,7 +340,7 @@ export class SubscriptionRun {
     const taken = slots.slice(0, passed);
     const to = passed === slots.length ? this.#window.lastOf(taken) : taken.at(-1)?.position;
     const position = to ?? (passed === this.#window.size ? this.#readTo : this.#storedTo);
-    const commit = batch.commit(this.#storedTo, position);
+    const commit = { from: this.#storedTo, to: position, outcomes: batch };
     try {
       const result = await commitDelivery(runtime, accounts, this.subscription, commit);
       if (result.kind === "no-queue") return await this.#commit(true);
@@ -349,7 +354,7 @@ export class SubscriptionRun {
       this.#tried.splice(0, ended);
       batch.applyTo(this.#retries);
     } finally {
-      for (const { received } of commit.letters) runtime.content.discard(received);
+      for (const { received } of batch.letters) runtime.content.discard(received);
     }
   }
 }

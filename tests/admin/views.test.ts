@@ -12,7 +12,7 @@ import { fetchStatus, statusTable } from "../../src/cli/status-command.ts";
 import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { freshName } from "../harness/server.ts";
 import { adminServer, type AdminServer } from "./admin-server.ts";
-import type { Recording } from "../../src/admin/views/recording.ts";
+import type { Recording } from "../../src/admin/views/timeline.ts";
 
 const account = "devstoreaccount1";
 let admin: AdminServer;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { containers, blobs } from "../../src/blob/records.ts";
 import { pattern } from "../harness/content-fixture.ts";
 import { ArchiveRefused, start, type EtagereServer } from "../../src/index.ts";
-import { FrameWriter } from "../../src/commands/archive/frame-writer.ts";
+import { FrameWriter } from "../../src/commands/archive/archive-format.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const folder = temporaryFolder();

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { decodeKey } from "../../src/encoding/keys.ts";
-import type { Frame, MoreContentFrame } from "../../src/commands/archive/archive-format.ts";
+import {
+  type Frame,
+  type MoreContentFrame,
+  readFrames,
+} from "../../src/commands/archive/archive-format.ts";
 import { recordsOf, idFieldsOf, tableOf } from "../../src/commands/archive/record-loader.ts";
-import { readFrames } from "../../src/commands/archive/frame-reader.ts";
 
 /** Gives ids numbers in the order of their first use, which is the same for equal accounts. */
 class Ids {

@@ -6,8 +6,11 @@ import { newLoopShare } from "../../src/base/loop-share.ts";
 import { parseQuery } from "../../src/blob/query/parse-query.ts";
 import { parseQueryRequest, type QueryRequest } from "../../src/blob/query/query-blob.ts";
 import { runQuery } from "../../src/blob/query/run-query.ts";
-import { firstLine, frameHeaderBytes } from "../../src/commands/archive/archive-format.ts";
-import { readFrames } from "../../src/commands/archive/frame-reader.ts";
+import {
+  firstLine,
+  frameHeaderBytes,
+  readFrames,
+} from "../../src/commands/archive/archive-format.ts";
 import { recordsOf, loadedRecord } from "../../src/commands/archive/record-loader.ts";
 import { parseXml } from "../../src/encoding/xml.ts";
 import { ArchiveRefused } from "../../src/host/refused.ts";

@@ -1,15 +1,29 @@
 import { formatIso } from "../../base/dates.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import { type Ticks, ticksPerSecond } from "../../base/ticks.ts";
 import type { ViewContext } from "../admin-context.ts";
-import { json, type AdminResponse } from "../admin-response.ts";
-import { isSameObject, type FeedEvent } from "../feed/feed-event.ts";
+import { json, type AdminResponse, refuse } from "../admin-response.ts";
+import {
+  isSameObject,
+  type FeedEvent,
+  type WatchedObject,
+  type Span,
+  type Spanned,
+} from "../feed/feed-event.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
-import type { CheckedRequest } from "../request.ts";
+import { type CheckedRequest, countOf } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
 import { renderState, storedStates } from "./states.ts";
 import { readRecords } from "./pages.ts";
+import type { Feed } from "../feed/feed.ts";
+import type { Hold } from "../feed/holds.ts";
+import { findQueryError, optional, wholeNumberText, type Check } from "../inputs.ts";
+import type { WaitFact } from "./waits.ts";
+import type { TimelineEntry } from "../api-types.ts";
 
+/** What has happened to an object since its creation (`/admin/v1/timeline`), and what has happened
+ *  on the server in the last seconds (`/admin/v1/recording`), from what the request feed has in
+ *  memory. */
 const entriesMax = 1000;
 
 /** The route that returns what has happened to one object: its stored states (versions and
@@ -52,11 +66,189 @@ async function timeline(request: CheckedRequest): Promise<AdminResponse> {
 }
 
 /** The word that timelines show for a request: `write`, `delete`, or the kind of its event. */
-export function whatOf({ kind, method }: FeedEvent): string {
+function whatOf({ kind, method }: FeedEvent): string {
   if (kind !== "change") return kind;
   return method === "DELETE" ? "delete" : "write";
 }
 
 function compare(left: Ticks, right: Ticks): number {
   return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The response of `/admin/v1/recording`: what happened in the last seconds. The explorer shows it
+ *  as a chart and saves it to a file. */
+
+/** A lease, lock or message that a client held; `to` is absent while the client still holds it. */
+export interface HoldSpan extends Omit<Hold, "client" | "lease" | keyof Spanned>, Period {
+  /** Absent if the client is not known. */
+  readonly client?: string | undefined;
+}
+
+interface Period {
+  readonly from: string;
+  readonly to?: string | undefined;
+}
+
+export interface WaitSpan extends Omit<WaitFact, "attempts" | keyof Spanned>, Period {}
+
+/** A recorded request, a stored state, or the end of a lease. */
+export interface RecordedEvent extends TimelineEntry {
+  readonly service: string;
+  readonly account: string;
+  readonly container: string;
+  readonly action?: string;
+  readonly id?: string;
+  /** The duration of an acquired lease; -1 if it has no end. */
+  readonly durationSeconds?: number;
+  /** Seconds until a broken lease ends. */
+  readonly secondsLeft?: number;
+}
+
+/** What happened in a period: requests without contents and keys, and what clients held. */
+export interface Recording {
+  readonly format: "etagere-recording";
+  readonly version: 1;
+  readonly server: string;
+  readonly from: string;
+  readonly to: string;
+  /** Time of the first request that the feed has recorded. Earlier requests are unknown. */
+  readonly recordedSince: string;
+  /** Oldest first. */
+  readonly events: readonly RecordedEvent[];
+  readonly spans: readonly HoldSpan[];
+  readonly waits: readonly WaitSpan[];
+}
+
+const secondsDefault = 60;
+const secondsMax = 3600;
+const eventsMax = 5000;
+const spansMax = 2000;
+
+/** The requests, leases, handles and waits of the last seconds, of all objects or of one, which the
+ *  explorer saves to a file and opens again; without contents and keys. */
+export function recordingRoute({ httpServices }: ViewContext): Route {
+  const named = Object.entries(objectChecks(httpServices));
+  const query = {
+    seconds: optional(wholeNumberText({ min: 1, max: secondsMax })),
+    // A request without parameters of an object gets the recording of all objects.
+    ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
+  };
+  return { method: "GET", path: "/admin/v1/recording", access: "principal", query, answer: record };
+}
+
+/** The object whose recording is requested; for a message the queue, and the id of the message. */
+interface Wanted {
+  readonly object?: WatchedObject;
+  readonly message?: string | undefined;
+}
+
+/** Accepts the parameter `seconds`, which the route has checked already. */
+const anything: Check = () => undefined;
+
+function wantedOf(request: CheckedRequest): Wanted | { readonly refusal: AdminResponse } {
+  const { query } = request;
+  const { httpServices } = request.context;
+  if (!query.has("service")) return {};
+  const wrong = findQueryError(query, { ...objectChecks(httpServices), seconds: anything });
+  if (wrong !== undefined) return { refusal: refuse(400, "InvalidInput", wrong) };
+  // The feed records requests about messages under the queue.
+  const isQueue = query.get("service") === "queue";
+  const named = new URLSearchParams(query);
+  if (isQueue) named.delete("path");
+  const target = objectTargetOf(httpServices, { ...request, query: named });
+  if ("refusal" in target) return target;
+  const { service, account, address, httpService } = target;
+  const object = { service, account, place: httpService.service.signedName(address) };
+  return { object, message: isQueue ? (query.get("path") ?? undefined) : undefined };
+}
+
+function record(request: CheckedRequest): AdminResponse {
+  const wanted = wantedOf(request);
+  if ("refusal" in wanted) return wanted.refusal;
+  const { context, query, sees } = request;
+  const { feed } = context;
+  const now = context.clock.wall();
+  const from = now - BigInt(countOf(query, "seconds", secondsDefault)) * ticksPerSecond;
+  const isSeen = ({ service, account, container }: Place): boolean =>
+    sees({ service, account, name: container });
+  const events = eventsSince(feed, from).filter((event) => {
+    const { service, account, place } = event;
+    const isOfObject = wanted.object === undefined || isSameObject(event, wanted.object);
+    return isOfObject && sees({ service, account, name: place.name });
+  });
+  const clients = leaseClients(feed);
+  const spans = feed.holds
+    .since(from)
+    .filter(({ fact }) => isSeen(fact) && isOf(fact, wanted))
+    .map((span) => renderHold(span, clients));
+  const waits = feed.waits
+    .since(from)
+    .filter(({ fact }) => isSeen(fact) && isOf(fact, wanted))
+    .map(renderWait);
+  return json({
+    format: "etagere-recording",
+    version: 1,
+    server: context.facts().version,
+    from: formatIso(from),
+    to: formatIso(now),
+    recordedSince: formatIso(feed.recordedSince),
+    events: events.slice(-eventsMax).map((event) => renderEvent(feed, event)),
+    spans: spans.slice(0, spansMax),
+    waits: waits.slice(0, spansMax),
+  } satisfies Recording);
+}
+
+type Place = Pick<Hold, "service" | "account" | "container" | "path">;
+
+/** The requests in the feed since a time, oldest first, also those of the same millisecond: the
+ *  wall clock is no more precise. */
+function eventsSince(feed: Feed, from: Ticks): readonly FeedEvent[] {
+  return [...feed.events.latest(), ...feed.reads.latest()]
+    .toReversed()
+    .filter(({ at }) => at >= from)
+    .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+}
+
+function isOf({ service, account, container, path }: Place, { object, message }: Wanted): boolean {
+  if (object === undefined) return true;
+  const { place } = object;
+  const isSame =
+    service === object.service && account === object.account && container === place.name;
+  if (service === "queue") return isSame && (message === undefined || message === path);
+  return isSame && path === (place.path ?? "");
+}
+
+/** The client that acquired or renewed each lease, by lease id. */
+function leaseClients(feed: Feed): ReadonlyMap<string, string> {
+  const clients = new Map<string, string>();
+  for (const event of feed.events.latest()) {
+    const id = event.lease?.id;
+    if (id !== undefined && !clients.has(id)) clients.set(id, clientOf(event));
+  }
+  return clients;
+}
+
+/** The name of a client in a timeline: its address, and its program if it is known. */
+function clientOf({ address, agent }: FeedEvent): string {
+  const program = agent?.split(/[ /]/, 1)[0] ?? "";
+  return program === "" ? address : `${address} ${program}`;
+}
+
+function renderEvent(feed: Feed, event: FeedEvent): RecordedEvent {
+  return { what: whatOf(event), ...feed.render(event) } as RecordedEvent;
+}
+
+function renderHold(
+  { fact, from, to }: Span<Hold>,
+  clients: ReadonlyMap<string, string>,
+): HoldSpan {
+  const { kind, service, account, container, path, what, lease = "" } = fact;
+  const client = fact.client ?? clients.get(lease);
+  const times = { from: formatIso(from), to: to === undefined ? undefined : formatIso(to) };
+  return { kind, service, account, container, path, client, what, ...times };
+}
+
+function renderWait({ fact, from, to }: Span<WaitFact>): WaitSpan {
+  const { key: _key, since: _since, until: _until, attempts: _attempts, ...facts } = fact;
+  return { ...facts, from: formatIso(from), to: to === undefined ? undefined : formatIso(to) };
 }

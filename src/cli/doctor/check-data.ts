@@ -9,7 +9,7 @@ import { keyringKey } from "../../store/encryption/record-cipher.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
-import { ok, problem, type Finding } from "./finding.ts";
+import { ok, problem, type Finding } from "./check-machine.ts";
 
 /** What `etagere doctor` has learned from a database: checks of stored data are in this file,
  *  namely of the database, the bucket and the encryption. */

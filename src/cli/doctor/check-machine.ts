@@ -6,7 +6,28 @@ import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { systemErrorCode } from "../../host/refused.ts";
 import type { Options } from "../../server/options.ts";
-import { ok, problem, warning, type Finding } from "./finding.ts";
+
+/** What a check of `etagere doctor` has found. */
+export interface Finding {
+  /** The subject, for example `port 10000`. */
+  readonly subject: string;
+  readonly state: "ok" | "warning" | "problem";
+  readonly text: string;
+  /** What the user should do; absent if there is nothing to do. */
+  readonly advice?: string;
+}
+
+export function ok(subject: string, text: string): Finding {
+  return { subject, state: "ok", text };
+}
+
+export function warning(subject: string, text: string, advice: string): Finding {
+  return { subject, state: "warning", text, advice };
+}
+
+export function problem(subject: string, text: string, advice: string): Finding {
+  return { subject, state: "problem", text, advice };
+}
 
 /** The checks of the machine by `etagere doctor`: ports, open files, disk and clock. */
 

@@ -10,7 +10,7 @@ import { dateOf } from "../../host/world.ts";
 import { latestVersion } from "../../protocol/versions.ts";
 import type { Options } from "../../server/options.ts";
 import { callAdmin, type ServerAddress } from "../admin-client.ts";
-import { ok, problem, warning, type Finding } from "./finding.ts";
+import { ok, problem, warning, type Finding } from "./check-machine.ts";
 
 const secondsPerDay = 86_400n;
 const expiryDaysMin = 30;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import type { Random } from "../../base/world.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
 import { ByteSource } from "./byte-source.ts";
-import type { ArchiveSink } from "./frame-writer.ts";
+import type { ArchiveSink } from "./archive-format.ts";
 
 /*
  * An encrypted archive is a line of text, the key of the archive and a sequence of chunks

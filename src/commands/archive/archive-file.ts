@@ -6,7 +6,7 @@ import type { Random } from "../../base/world.ts";
 import { readMasterKey } from "../../host/master-key.ts";
 import { decryptedArchive, encryptingSink } from "./archive-cipher.ts";
 import type { ExportReport } from "./export-accounts.ts";
-import type { ArchiveSink } from "./frame-writer.ts";
+import type { ArchiveSink } from "./archive-format.ts";
 import type { LoadReport } from "./load-archive.ts";
 import type { ServerArchives } from "./server-archives.ts";
 

@@ -6,7 +6,12 @@ import type { AccountKeys } from "../../account/settings.ts";
 import type { SliceCipher } from "../../content/content-ref.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import type { Progress } from "../progress.ts";
-import { recordCodec } from "../../encoding/table.ts";
+import { recordCodec, RecordTooNew } from "../../encoding/table.ts";
+import { promisify } from "node:util";
+import { crc32, deflateRaw, deflateRawSync, inflateRaw } from "node:zlib";
+import { ArchiveRefused } from "../../host/refused.ts";
+import { encryptedFirstLine } from "./archive-cipher.ts";
+import { ByteSource } from "./byte-source.ts";
 
 /*
  * An archive is a line of text and a sequence of frames (docs/ARCHIVE.md).
@@ -19,21 +24,22 @@ import { recordCodec } from "../../encoding/table.ts";
  * stored bytes. The index counts frames from 0, so that a missing frame is noticed. The payload is
  * the length of a map (4 bytes), the map as MessagePack after a version byte, and `bytes`. These
  * are not part of the map, because the encoder would enlarge its buffer, which all records share.
+ *
+ * `FrameWriter` writes frames for exports, `readFrames` reads and verifies them for loads.
  */
 
-/** The version of the archive format, in the first line. `frame-writer.ts` writes frames,
- *  `frame-reader.ts` reads them. */
-export const formatVersion = 1;
+/** The version of the archive format, in the first line. */
+const formatVersion = 1;
 export const firstLine = `etagere archive ${formatVersion}\n`;
-export const firstLinePattern = /^etagere archive (\d{1,9})\n/;
+const firstLinePattern = /^etagere archive (\d{1,9})\n/;
 export const frameHeaderBytes = 20;
 /** Bytes of the header that the checksum covers. */
-export const checkedHeaderBytes = 16;
+const checkedHeaderBytes = 16;
 /** The payload is compressed with raw Deflate. */
-export const flagDeflated = 1;
+const flagDeflated = 1;
 /** Limit of a payload before compression. A writer stays far below it; a reader never reserves
  *  memory for more than has arrived. */
-export const payloadBytesMax = 64 * 1024 * 1024;
+const payloadBytesMax = 64 * 1024 * 1024;
 
 /** The kinds of frames. Their numbers are never reused. */
 export const frameKinds = {
@@ -45,7 +51,7 @@ export const frameKinds = {
   end: 6,
 } as const;
 
-export type FrameKind = keyof typeof frameKinds;
+type FrameKind = keyof typeof frameKinds;
 
 /** The first frame: what the archive contains. */
 export interface StartFrame {
@@ -123,7 +129,7 @@ export interface EndFrame {
   readonly contentBytes: number;
 }
 
-export interface FramePayloads {
+interface FramePayloads {
   readonly start: StartFrame;
   readonly account: AccountFrame;
   readonly records: RecordsFrame;
@@ -137,7 +143,7 @@ export type Frame = {
 }[FrameKind];
 
 export const mapCodec = recordCodec<object>({ version: 1 });
-export const mapLengthBytes = 4;
+const mapLengthBytes = 4;
 
 /** Where the header of a frame has the length of its stored bytes, and the length before
  *  compression. */
@@ -174,4 +180,216 @@ export function frameProgress(progress: Progress): (chunk: Uint8Array) => void {
     }
     progress.add({ bytes: plain });
   };
+}
+
+const deflate = promisify(deflateRaw);
+
+/** Receives the bytes of an archive, for example to write them to a file; resolves when more bytes
+ *  are accepted. */
+export type ArchiveSink = (bytes: Uint8Array) => Promise<void> | void;
+
+/** Level of the Deflate compression: the fastest. Higher ones save little space and take several
+ *  times as long. */
+const level = 1;
+/** Frames that are compressed at the same time. */
+const pendingFramesMax = 4;
+const sampleBytes = 16 * 1024;
+/** A frame is stored as it is unless compression saves an eighth. */
+const worthwhileShare = 7 / 8;
+
+/** Writes frames in order, while threads compress up to 4 of the following ones. `write` may return
+ *  before its frame is sent, and a later call may throw the error of a frame; `finish` sends the
+ *  rest. */
+export class FrameWriter {
+  readonly #sink: ArchiveSink;
+  readonly #pending: Promise<Uint8Array>[] = [];
+  #index = 0;
+  bytesWritten = 0;
+
+  constructor(sink: ArchiveSink) {
+    this.#sink = sink;
+  }
+
+  async begin(): Promise<void> {
+    await this.#send(Buffer.from(firstLine, "latin1"));
+  }
+
+  async write<K extends FrameKind>(kind: K, payload: FramePayloads[K]): Promise<void> {
+    const frame = encodeFrame(frameKinds[kind], this.#index, payload);
+    // A failure is thrown where the frame is sent, not as an unhandled rejection.
+    frame.catch(() => undefined);
+    this.#index += 1;
+    this.#pending.push(frame);
+    while (this.#pending.length > pendingFramesMax) await this.#sendFirst();
+  }
+
+  async finish(): Promise<void> {
+    while (this.#pending.length > 0) await this.#sendFirst();
+  }
+
+  async #sendFirst(): Promise<void> {
+    const first = this.#pending.shift();
+    if (first !== undefined) await this.#send(await first);
+  }
+
+  async #send(bytes: Uint8Array): Promise<void> {
+    this.bytesWritten += bytes.length;
+    await this.#sink(bytes);
+  }
+}
+
+async function encodeFrame(kind: number, index: number, payload: object): Promise<Uint8Array> {
+  const plain = plainFrame(payload);
+  const plainLength = plain.length - frameHeaderBytes;
+  const body = plain.subarray(frameHeaderBytes);
+  const deflated = isCompressible(body) ? await deflate(body, { level }) : undefined;
+  const isSmaller = deflated !== undefined && deflated.length < worthwhileShare * plainLength;
+  const frame = isSmaller ? Buffer.allocUnsafe(frameHeaderBytes + deflated.length) : plain;
+  if (isSmaller) frame.set(deflated, frameHeaderBytes);
+  const stored = frame.subarray(frameHeaderBytes);
+  frame.writeUInt8(kind, 0);
+  frame.writeUInt8(isSmaller ? flagDeflated : 0, 1);
+  frame.writeUInt16BE(0, 2);
+  frame.writeUInt32BE(index >>> 0, 4);
+  frame.writeUInt32BE(stored.length, 8);
+  frame.writeUInt32BE(plainLength, 12);
+  const checksum = crc32(stored, crc32(frame.subarray(0, checkedHeaderBytes)));
+  frame.writeUInt32BE(checksum, checkedHeaderBytes);
+  return frame;
+}
+
+function plainFrame(payload: object): Buffer {
+  const { bytes = noBytes, ...map } = payload as { readonly bytes?: Uint8Array };
+  const head = mapCodec.encode(map);
+  const plainLength = mapLengthBytes + head.length + bytes.length;
+  if (plainLength > payloadBytesMax) {
+    throw new Error(`a record has ${plainLength} bytes, more than an archive can contain`);
+  }
+  const frame = Buffer.allocUnsafe(frameHeaderBytes + plainLength);
+  frame.writeUInt32BE(head.length, frameHeaderBytes);
+  frame.set(head, frameHeaderBytes + mapLengthBytes);
+  frame.set(bytes, frameHeaderBytes + mapLengthBytes + head.length);
+  return frame;
+}
+
+const noBytes = new Uint8Array(0);
+
+/** Whether a sample from the middle of the bytes can be compressed. */
+function isCompressible(plain: Uint8Array): boolean {
+  if (plain.length <= sampleBytes) return true;
+  const from = Math.floor((plain.length - sampleBytes) / 2);
+  const sample = plain.subarray(from, from + sampleBytes);
+  return deflateRawSync(sample, { level }).length < worthwhileShare * sampleBytes;
+}
+
+const inflate = promisify(inflateRaw);
+const kindsByNumber: ReadonlyMap<number, FrameKind> = new Map(
+  Object.entries(frameKinds).map(([kind, number]) => [number, kind as FrameKind]),
+);
+
+/** Reads and verifies the frames of an archive, up to the last one. Throws `ArchiveRefused` if the
+ *  archive is damaged, incomplete or written in a newer format. */
+export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const source = new ByteSource(bytes);
+  try {
+    await readFirstLine(source);
+    for (let index = 0; ; index += 1) {
+      const frame = await readFrame(source, index);
+      yield frame;
+      if (frame.kind === "end") break;
+    }
+    if (!(await source.isAtEnd())) throw damaged(source, "there is data after its end");
+  } finally {
+    await source.close();
+  }
+}
+
+async function readFirstLine(source: ByteSource): Promise<void> {
+  const line = Buffer.from((await source.read(firstLine.length)) ?? []).toString("latin1");
+  if (line === firstLine) return;
+  if (line === encryptedFirstLine.slice(0, firstLine.length)) {
+    throw new ArchiveRefused([
+      "the archive is encrypted: give its master key with --archiveKey file:…, env:… or command:…",
+    ]);
+  }
+  const [, given] = firstLinePattern.exec(line) ?? [];
+  const isNewer = given !== undefined || line.startsWith("etagere archive ");
+  throw new ArchiveRefused([
+    isNewer
+      ? `the archive has a newer format than ${formatVersion}, the latest that this release reads`
+      : "not an archive of etagere export",
+  ]);
+}
+
+async function readFrame(source: ByteSource, index: number): Promise<Frame> {
+  const header = Buffer.from(await required(source, frameHeaderBytes));
+  const [storedLength, plainLength] = [header.readUInt32BE(8), header.readUInt32BE(12)];
+  if (storedLength > payloadBytesMax || plainLength > payloadBytesMax) {
+    throw damaged(source, "a length is beyond the limit");
+  }
+  const stored = await required(source, storedLength);
+  const checksum = crc32(stored, crc32(header.subarray(0, checkedHeaderBytes)));
+  if (checksum !== header.readUInt32BE(checkedHeaderBytes)) {
+    throw damaged(source, "a checksum does not match");
+  }
+  if (header.readUInt32BE(4) !== index >>> 0) throw damaged(source, "a part is missing");
+  const kind = kindsByNumber.get(header.readUInt8(0));
+  if (kind === undefined) {
+    throw new ArchiveRefused(["the archive has parts that this release does not know"]);
+  }
+  const isDeflated = (header.readUInt8(1) & flagDeflated) !== 0;
+  const plain = isDeflated ? await inflated(source, stored, plainLength) : stored;
+  if (plain.length !== plainLength) throw damaged(source, "a length does not match");
+  return { kind, payload: decoded(source, plain) } as Frame;
+}
+
+async function required(source: ByteSource, count: number): Promise<Uint8Array> {
+  const bytes = await source.read(count);
+  if (bytes !== undefined) return bytes;
+  throw new ArchiveRefused([
+    `the archive is incomplete: it ends after ${source.position} bytes; export it again`,
+  ]);
+}
+
+async function inflated(
+  source: ByteSource,
+  stored: Uint8Array,
+  plainLength: number,
+): Promise<Uint8Array> {
+  try {
+    return await inflate(stored, { maxOutputLength: Math.max(1, plainLength) });
+  } catch (error) {
+    throw damaged(source, "compressed data is invalid", error);
+  }
+}
+
+function decoded(source: ByteSource, plain: Uint8Array): unknown {
+  try {
+    const view = new DataView(plain.buffer, plain.byteOffset, plain.length);
+    const end = mapLengthBytes + view.getUint32(0);
+    const map = mapCodec.decode(plain.subarray(mapLengthBytes, end));
+    return { ...map, bytes: plain.subarray(end) };
+  } catch (error) {
+    if (error instanceof RecordTooNew) throw writtenByNewer(error);
+    throw damaged(source, "a part cannot be read", error);
+  }
+}
+
+function damaged(source: ByteSource, what: string, cause?: unknown): ArchiveRefused {
+  return new ArchiveRefused(
+    [`the archive is damaged before byte ${source.position}: ${what}`],
+    cause,
+  );
+}
+
+export function writtenByNewer(cause: unknown): ArchiveRefused {
+  return new ArchiveRefused(
+    ["the archive was written by a newer release: load it with that one, or a later one"],
+    cause,
+  );
+}
+
+/** The refusal of an archive that has no damage, but content that no export writes. */
+export function invalid(what: string, cause?: unknown): ArchiveRefused {
+  return new ArchiveRefused([`the archive is not valid: ${what}`], cause);
 }

@@ -1,16 +1,15 @@
 import { readAccounts, type AccountRecord } from "../../account/account-record.ts";
 import type { RoleAssignmentInput } from "../../account/parse-identity.ts";
 import { inputOf } from "../../account/parse-subscription.ts";
-import { readIdentity } from "../../account/stored-identity.ts";
+import { readIdentity } from "../../account/identity-manager.ts";
 import { readState, readSubscriptions } from "../../account/subscription.ts";
 import { formatIso } from "../../base/dates.ts";
 import type { ContentStore } from "../../content/content.ts";
 import { builtInRolesByName } from "../../protocol/roles/built-in-roles.ts";
 import type { Store, View } from "../../store/store.ts";
 import type { ContentFigures } from "../progress.ts";
-import type { AccountFrame } from "./archive-format.ts";
+import { type AccountFrame, FrameWriter, type ArchiveSink } from "./archive-format.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
-import { FrameWriter, type ArchiveSink } from "./frame-writer.ts";
 import { measureOwned, RecordExporter } from "./record-exporter.ts";
 
 /** Options of `exportAccounts`, which carries out `etagere export`. */

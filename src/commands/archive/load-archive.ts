@@ -16,10 +16,16 @@ import {
 } from "../../account/parse-subscription.ts";
 import type { Log, Random } from "../../base/world.ts";
 import type { ContentStore } from "../../content/content.ts";
-import type { AccountFrame, EndFrame, Frame, StartFrame } from "./archive-format.ts";
+import {
+  type AccountFrame,
+  type EndFrame,
+  type Frame,
+  type StartFrame,
+  invalid,
+  readFrames,
+} from "./archive-format.ts";
 import type { ContentFigures } from "../progress.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
-import { invalid, readFrames } from "./frame-reader.ts";
 import { RecordLoader } from "./record-loader.ts";
 import { createHash } from "node:crypto";
 import type { Transaction } from "../../store/store.ts";

@@ -8,8 +8,7 @@ import {
   type SliceSourceOfLength,
 } from "../../content/content-ref.ts";
 import type { ScopeName } from "../../store/encryption/scope-keys.ts";
-import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
-import { invalid } from "./frame-reader.ts";
+import { type ContentPiece, type MoreContentFrame, invalid } from "./archive-format.ts";
 
 /** A piece of content in an archive, whose bytes are in the content store, so that a transaction of
  *  the load can refer to them. */

@@ -7,7 +7,7 @@ import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { recordTables } from "../../data/services.ts";
 import { ContentCount } from "../progress.ts";
 import { isSameContent, piecesOf } from "./content-pieces.ts";
-import type { FrameWriter } from "./frame-writer.ts";
+import type { FrameWriter } from "./archive-format.ts";
 
 /** Writes the records of accounts to an archive, for `export-accounts.ts`. They are read in pages
  *  of this size. */

@@ -11,12 +11,17 @@ import { type AnyTable, withEncodedKeys, RecordTooNew } from "../../encoding/tab
 import { applyEffects } from "../../operation/apply.ts";
 import { type Effect, add, periodJobOf } from "../../operation/effects.ts";
 import type { Key, Store, Transaction, Value } from "../../store/store.ts";
-import type { ContentFrame, MoreContentFrame, RecordsFrame } from "./archive-format.ts";
+import {
+  type ContentFrame,
+  type MoreContentFrame,
+  type RecordsFrame,
+  invalid,
+  writtenByNewer,
+} from "./archive-format.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
 import { receivePieces, writesOf, type ReceivedPiece } from "./receive-pieces.ts";
 import { decodeKey, encodeTaggedKey, type KeyPart } from "../../encoding/keys.ts";
 import { recordTables } from "../../data/services.ts";
-import { invalid, writtenByNewer } from "./frame-reader.ts";
 import { refuseInvalidRecord } from "./record-fields.ts";
 
 /** Options of `RecordLoader`, with which `load-archive.ts` stores the records of an archive. */

@@ -15,8 +15,18 @@ import {
   requiredText,
   ticksOf,
   type Fields,
+  blobRecordOf,
+  blobTypeOf,
+  contentLengthOf,
+  snapshotOf,
 } from "./document-fields.ts";
-import { contentCollections, importBlobs, importedBytes } from "./import-blobs.ts";
+import {
+  contentCollections,
+  importBlobs,
+  importedBytes,
+  isDirectoryMark,
+  nameProblem,
+} from "./import-blobs.ts";
 import { noCounts, runLimited, type ImportContext, type ImportCounts } from "./import-context.ts";
 import { noProgress, type Amount, type Progress } from "../progress.ts";
 import { ImportRefused } from "../../host/refused.ts";
@@ -33,8 +43,6 @@ import { newGuid } from "../../operation/identifiers.ts";
 import { insertMessage } from "../../queue/message/stored-messages.ts";
 import { messageIdTicksMin, newMessageId } from "../../queue/message/message-id.ts";
 import { splitPath } from "../../blob/tree/find-path.ts";
-import { blobRecordOf, blobTypeOf, contentLengthOf, snapshotOf } from "./blob-document.ts";
-import { isDirectoryMark, nameProblem } from "./blob-slot.ts";
 
 /** Options of `importFolder`, which carries out `etagere import`. */
 interface ImportOptions {

@@ -28,7 +28,6 @@ import { readVersion } from "../../host/version.ts";
 import { environmentVariable } from "../../host/world.ts";
 import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
-import { sampleShare } from "./sample-share.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 /** Options of `openTelemetry`, which exports traces and metrics to a receiver of OpenTelemetry
@@ -237,4 +236,30 @@ function requestPoint(each: FigureSample["requests"][number]): Point<number> {
 function histogramOf({ bounds, counts, count, sum }: BucketSample) {
   const beyond = counts.reduce((rest, each) => rest - each, count);
   return { buckets: { boundaries: [...bounds], counts: [...counts, beyond] }, count, sum };
+}
+
+/** Chooses the share of requests that are traced. Bytes of a random number: */
+const drawnBytes = 6;
+const drawnMax = 2 ** (8 * drawnBytes);
+
+/** Returns a function that is true for this share of the calls, independently for each call. It
+ *  draws the number of calls to skip before the next true one, so that a skipped call costs a
+ *  subtraction. */
+export function sampleShare(share: number, random: Random): () => boolean {
+  if (share <= 0) return () => false;
+  if (share >= 1) return () => true;
+  // The number of failures before a success of probability `share` is distributed geometrically.
+  const drawSkipped = (): number => {
+    const drawn = Buffer.from(random.bytes(drawnBytes)).readUIntBE(0, drawnBytes);
+    return Math.floor(Math.log((drawn + 1) / drawnMax) / Math.log1p(-share));
+  };
+  let skipped = drawSkipped();
+  return () => {
+    if (skipped > 0) {
+      skipped -= 1;
+      return false;
+    }
+    skipped = drawSkipped();
+    return true;
+  };
 }

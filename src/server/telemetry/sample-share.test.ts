@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { sampleShare } from "./sample-share.ts";
+import { sampleShare } from "./open-telemetry.ts";
 
 /** The same bytes in every run. */
 function seeded(): { bytes: (count: number) => Uint8Array } {

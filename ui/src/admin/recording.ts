@@ -1,14 +1,14 @@
 import { failed, done, type Result } from "../result.ts";
 import { admin } from "./call.ts";
 import type { TimelineOf } from "./timeline.ts";
-import type { Recording } from "../../../src/admin/views/recording.ts";
+import type { Recording } from "../../../src/admin/views/timeline.ts";
 
 export type {
   HoldSpan,
   RecordedEvent,
   Recording,
   WaitSpan,
-} from "../../../src/admin/views/recording.ts";
+} from "../../../src/admin/views/timeline.ts";
 
 /** What happened in the last seconds, to one object or to all. */
 export const getRecording = (

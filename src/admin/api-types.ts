@@ -1,6 +1,4 @@
-import type { LeaseState } from "../protocol/lease.ts";
 import type { ServiceName } from "../protocol/names.ts";
-import type { RoleDefinition } from "../protocol/roles/role.ts";
 
 /** The responses of the admin API ([docs/ADMIN.md](../../docs/ADMIN.md)): written by the views of
  *  this folder and read by the explorer. Types alone, so that the explorer contains no code of the
@@ -102,78 +100,6 @@ export interface AccountKeys {
   readonly connectionString: string;
 }
 
-/** Rates over the last `overSeconds` before `now`. */
-export interface HealthSample {
-  readonly now: string;
-  readonly overSeconds: number;
-  readonly requests: {
-    readonly total: number;
-    readonly perSecond: number;
-    readonly refusedPerSecond: number;
-    readonly errorsPerSecond: number;
-  };
-  readonly services: Readonly<
-    Record<
-      string,
-      {
-        readonly total: number;
-        readonly perSecond: number;
-        readonly latencySeconds?: {
-          readonly p50: number;
-          readonly p90: number;
-          readonly p99: number;
-        };
-      }
-    >
-  >;
-  /** Rejected requests per second by rule, those above zero; only in the history. */
-  readonly rules?: Readonly<Record<string, number>>;
-  readonly store: {
-    readonly transactions: number;
-    readonly perSecond: number;
-    readonly flushesPerSecond: number;
-    readonly conflictsPerSecond: number;
-    readonly bytes?: number;
-    readonly batch?: { readonly mean: number; readonly p50: number; readonly p99: number };
-  };
-  readonly content: {
-    readonly bytes?: number;
-    readonly liveBytes?: number;
-    readonly reclaimableBytes?: number;
-    readonly receivedBytesPerSecond: number;
-    readonly sentBytesPerSecond: number;
-  };
-  readonly process: {
-    readonly residentBytes: number;
-    readonly heapUsedBytes: number;
-    readonly cpuPercent: number;
-  };
-}
-
-/** The response of `/admin/v1/health`: a sample, and totals. */
-export interface Health extends HealthSample {
-  readonly uptimeSeconds: number;
-  readonly operations: readonly {
-    readonly service: string;
-    readonly operation: string;
-    readonly total: number;
-    readonly perSecond: number;
-  }[];
-  readonly slowOperations: readonly {
-    readonly service: string;
-    readonly operation: string;
-    readonly total: number;
-    readonly meanSeconds: number;
-    readonly maxSeconds: number;
-  }[];
-}
-
-export interface HealthHistory {
-  readonly everySeconds: number;
-  /** Oldest first. */
-  readonly samples: readonly HealthSample[];
-}
-
 /** What prevents a request from proceeding, and the client that can end it. */
 export interface Holder {
   readonly client: string;
@@ -248,69 +174,6 @@ export interface StatesPage {
   readonly next?: string;
 }
 
-/** A stored access policy; times are ISO 8601. */
-export interface Policy {
-  readonly id: string;
-  readonly start?: string | undefined;
-  readonly expiry?: string | undefined;
-  readonly permission?: string | undefined;
-}
-
-export interface PoliciesView {
-  /** Set only for containers. */
-  readonly publicAccess?: string;
-  readonly lastModified?: string | undefined;
-  readonly policies: readonly Policy[];
-}
-
-export interface PrincipalInfo {
-  readonly name: string;
-  readonly objectId: string;
-  readonly clientId: string;
-  readonly groups: readonly string[];
-  readonly hasSecret: boolean;
-  /** `stored` principals can be changed. `configured` ones are in the configuration; the developer
-   *  identity is built in. */
-  readonly source: "configured" | "stored" | "built-in";
-}
-
-export interface ChangedPrincipal extends PrincipalInfo {
-  /** Set if the request has chosen or asked for a new secret; no other response has it. */
-  readonly secret?: string | undefined;
-}
-
-export interface RoleInfo extends RoleDefinition {
-  readonly isBuiltIn: boolean;
-}
-
-export interface AssignmentInfo {
-  /** The id of a stored assignment, by which it can be deleted; undefined for those of the
-   *  configuration. */
-  readonly id?: string | undefined;
-  readonly objectId: string;
-  /** Name of the local principal with this object id. */
-  readonly principal?: string | undefined;
-  readonly role: string;
-  /** Undefined if the role assignment is for all accounts. */
-  readonly account?: string | undefined;
-  readonly scope?: { readonly service: ServiceName; readonly name: string } | undefined;
-}
-
-export interface Identity {
-  /** Whether the roles of a principal decide what its tokens permit. */
-  readonly rolesDecide: boolean;
-  readonly principals: readonly PrincipalInfo[];
-  readonly roles: readonly RoleInfo[];
-  readonly assignments: readonly AssignmentInfo[];
-  /** Stored principals (by name) and assignments (by id) that the configuration contradicts. */
-  readonly ignored?: readonly {
-    readonly kind: "principal" | "role assignment";
-    readonly id: string;
-    readonly problem: string;
-  }[];
-  readonly issuers?: readonly { readonly issuer: string; readonly audiences: readonly string[] }[];
-}
-
 export interface Caller {
   readonly kind: string;
   /** Name of the principal, if it is a local one. */
@@ -382,88 +245,6 @@ export interface ChangeEvent {
   readonly partitionKey?: string;
   readonly rowKey?: string;
   readonly etag?: string;
-}
-
-/** A lease that is held; `secondsLeft` is null if it has no end. */
-export interface HeldLease {
-  readonly kind: "blob" | "container" | "file" | "share";
-  readonly service: ServiceName;
-  readonly account: string;
-  readonly container: string;
-  readonly path?: string;
-  /** Time of the leased share snapshot; absent if the share itself is leased. */
-  readonly snapshot?: string;
-  readonly id: string;
-  readonly state: LeaseState;
-  readonly durationSeconds: number;
-  readonly expiresAt?: string;
-  readonly breaksAt?: string;
-  readonly secondsLeft: number | null;
-}
-
-export interface LeasesView {
-  readonly now: string;
-  readonly leases: readonly HeldLease[];
-  readonly next?: string;
-}
-
-export interface SmbSession {
-  readonly id: string;
-  readonly account: string;
-  readonly client: string;
-  readonly dialect: string;
-  readonly signed: boolean;
-  readonly encrypted: boolean;
-  readonly shares: readonly string[];
-  readonly opens: number;
-}
-
-export interface SmbOpen {
-  readonly id: string;
-  readonly session?: string;
-  readonly client: string;
-  readonly access: readonly string[];
-  readonly shareMode: readonly string[];
-  readonly deleteOnClose: boolean;
-  readonly openedAt: string;
-  readonly disconnectedAt?: string;
-}
-
-interface SmbLock {
-  readonly open: string;
-  readonly offset: string;
-  readonly length: string;
-  readonly exclusive: boolean;
-}
-
-export interface SmbCache {
-  readonly kind: string;
-  readonly key?: string;
-  readonly held: string;
-  readonly breakingTo?: string;
-  readonly askedAt?: string;
-}
-
-/** An open file. At most 200 handles, locks and grants of it are listed. */
-export interface SmbFile {
-  readonly account: string;
-  readonly share: string;
-  readonly path: string;
-  readonly fileId: string;
-  readonly isDirectory: boolean;
-  readonly deletePending: boolean;
-  readonly openCount: number;
-  readonly opens: readonly SmbOpen[];
-  readonly locks: readonly SmbLock[];
-  readonly caches: readonly SmbCache[];
-}
-
-export interface SmbView {
-  readonly now: string;
-  readonly url: string | null;
-  readonly sessions: readonly SmbSession[];
-  readonly files: readonly SmbFile[];
-  readonly next?: string;
 }
 
 export interface Signature {

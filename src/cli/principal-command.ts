@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { ChangedPrincipal, Identity } from "../admin/api-types.ts";
+import type { ChangedPrincipal } from "../admin/identity/identity-changes.ts";
+import type { Identity } from "../admin/identity/identity-view.ts";
 import {
   addressOptions,
   callAdmin,

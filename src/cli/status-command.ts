@@ -1,14 +1,9 @@
 import { messageOf } from "../host/refused.ts";
-import type {
-  Health,
-  HeldLease,
-  LeasesView,
-  ServerInfo,
-  SmbFile,
-  SmbSession,
-  SmbView,
-} from "../admin/api-types.ts";
-import type { FigureSample } from "../admin/views/figures.ts";
+import type { ServerInfo } from "../admin/api-types.ts";
+import type { HealthView } from "../admin/views/health.ts";
+import type { HeldLease, LeasesView } from "../admin/views/leases.ts";
+import type { SmbFile } from "../admin/views/open-files.ts";
+import type { SmbSession, SmbView } from "../admin/views/smb.ts";
 import type { MessagesView } from "../admin/views/messages.ts";
 import type { SubscriptionView } from "../admin/views/subscriptions.ts";
 import {
@@ -283,7 +278,7 @@ function duration(seconds: number): string {
 interface StatusReport {
   readonly url: string;
   readonly server: ServerInfo;
-  readonly health: Health & Pick<FigureSample, "workers" | "auditLostLines">;
+  readonly health: HealthView;
   readonly leases: LeasesView;
   readonly smb: SmbView;
   readonly messages: MessagesView;

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey } from "../../src/account/settings.ts";
-import type { HealthHistory, Timeline } from "../../src/admin/api-types.ts";
+import type { Timeline } from "../../src/admin/api-types.ts";
+import type { HistoryView } from "../../src/admin/views/health-history.ts";
 import { fetchStatus, statusTable } from "../../src/cli/status-command.ts";
 import { readAdminAddress } from "../../src/server/admin-address.ts";
 import { freshName } from "../harness/server.ts";
@@ -383,7 +384,7 @@ it("a recording has requests and holds of a period, of one object or of all", as
 
 it("the history of the figures is kept by second and by minute", async () => {
   const everySeconds = async (every: string): Promise<number> =>
-    (await admin.json<HealthHistory>(`/admin/v1/health/history${every}`)).everySeconds;
+    (await admin.json<HistoryView>(`/admin/v1/health/history${every}`)).everySeconds;
   expect(await everySeconds("")).toBe(1);
   expect(await everySeconds("?every=60")).toBe(60);
   expect((await admin.get("/admin/v1/health/history?every=5")).status).toBe(400);

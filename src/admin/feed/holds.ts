@@ -1,10 +1,9 @@
 import { parseIso } from "../../base/dates.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import type { HeldLease, SmbFile } from "../api-types.ts";
-import { heldLeasePage } from "../views/leases.ts";
+import { heldLeasePage, type HeldLease } from "../views/leases.ts";
 import { messagesVisibleBetween, queuesAfter } from "../views/messages.ts";
-import { openFilePage } from "../views/open-files.ts";
+import { openFilePage, type SmbFile } from "../views/open-files.ts";
 import type { Spanned } from "./feed-event.ts";
 
 /** What a client holds: a lease, an open or a byte-range lock of SMB, or a message in flight. */

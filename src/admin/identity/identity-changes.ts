@@ -1,11 +1,10 @@
-import type { ChangedPrincipal } from "../api-types.ts";
 import type { ChangeResult } from "../../account/change-result.ts";
 import type { NewPrincipal, PrincipalChange } from "../../account/identity-manager.ts";
 import type { PrincipalSettings } from "../../account/identity.ts";
 import { changeRefused, json, nothing, type AdminResponse } from "../admin-response.ts";
 import { optional, textCheck, type Check } from "../inputs.ts";
 import type { Route } from "../routes.ts";
-import { renderPrincipal } from "./identity-view.ts";
+import { renderPrincipal, type PrincipalInfo } from "./identity-view.ts";
 import type { IdentityContext } from "./token-issuer.ts";
 
 const listCheck: Check = (value) => (Array.isArray(value) ? undefined : "must be a list of ids");
@@ -81,6 +80,11 @@ function withoutMissing(body: Body): Body {
   return Object.fromEntries(
     Object.entries(body).filter(([, value]) => value !== null && value !== ""),
   );
+}
+
+export interface ChangedPrincipal extends PrincipalInfo {
+  /** Set if the request has chosen or asked for a new secret; no other response has it. */
+  readonly secret?: string | undefined;
 }
 
 /** Renders a principal, with the secret if the request has changed it. */

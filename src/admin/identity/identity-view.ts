@@ -1,4 +1,3 @@
-import type { AssignmentInfo, Identity, PrincipalInfo, RoleInfo } from "../api-types.ts";
 import {
   developerPrincipal,
   type IdentitySettings,
@@ -24,7 +23,10 @@ export function identityViewRoute({ identity }: Pick<IdentityContext, "identity"
   };
 }
 
-function viewOf(identity: IdentitySettings, request: CheckedRequest): Identity {
+/** The view: what the caller may see of principals, roles and role assignments. */
+export type Identity = ReturnType<typeof viewOf>;
+
+function viewOf(identity: IdentitySettings, request: CheckedRequest) {
   const { principals, roles, issuers, hasRoles, ignored = [] } = identity;
   const assignments = identity.assignments.filter((each) => isShown(each, request));
   const assigned = new Set(assignments.map(({ objectId }) => objectId.toLowerCase()));
@@ -34,10 +36,12 @@ function viewOf(identity: IdentitySettings, request: CheckedRequest): Identity {
   const used = new Set(assignments.map(({ role }) => role));
   const isKnown = (role: Role): boolean => isServer || isBuiltIn(role) || used.has(role);
   return {
+    // Whether the roles of a principal decide what its tokens permit.
     rolesDecide: hasRoles,
     principals: principals.filter(isListed).map(renderPrincipal),
     roles: roles.filter(isKnown).map(renderRole),
     assignments: assignments.map((each) => renderAssignment(each, principals)),
+    // `ignored`: stored principals and assignments that the configuration contradicts.
     ...(isServer ? { issuers: issuers.map(renderIssuer), ignored } : {}),
   };
 }
@@ -58,10 +62,14 @@ function idsOf({ objectId, groups }: PrincipalSettings): readonly string[] {
   return [objectId, ...groups].map((id) => id.toLowerCase());
 }
 
-export function renderPrincipal(principal: PrincipalSettings): PrincipalInfo {
+export type PrincipalInfo = ReturnType<typeof renderPrincipal>;
+
+/** `stored` principals can be changed. `configured` ones are in the configuration; the developer
+ *  identity is built in. */
+export function renderPrincipal(principal: PrincipalSettings) {
   const { name, objectId, clientId, secret, groups, isStored } = principal;
   const other = principal === developerPrincipal ? "built-in" : "configured";
-  const source = isStored === true ? "stored" : other;
+  const source = isStored === true ? ("stored" as const) : other;
   return { name, objectId, clientId, groups, hasSecret: secret !== undefined, source };
 }
 
@@ -69,14 +77,20 @@ function isBuiltIn({ name }: Role): boolean {
   return builtInRolesByName.has(name.toLowerCase());
 }
 
-function renderRole(role: Role): RoleInfo {
+export type RoleInfo = ReturnType<typeof renderRole>;
+
+function renderRole(role: Role) {
   return { ...role.definition, isBuiltIn: isBuiltIn(role) };
 }
 
+export type AssignmentInfo = ReturnType<typeof renderAssignment>;
+
+/** `id` is undefined for an assignment of the configuration, and `principal` unless a local one has
+ *  the object id. */
 function renderAssignment(
   { id, objectId, role, account, scope }: RoleAssignment,
   principals: readonly PrincipalSettings[],
-): AssignmentInfo {
+) {
   const same = (each: PrincipalSettings): boolean =>
     each.objectId.toLowerCase() === objectId.toLowerCase();
   const principal = principals.find(same)?.name;

@@ -54,7 +54,7 @@ export class HealthHistory {
   }
 
   /** Oldest first. */
-  render(everySeconds: number): object {
+  render(everySeconds: number): HistoryView {
     const { samples } = this.#series.find((each) => each.everySeconds === everySeconds) ?? {};
     return { everySeconds, samples: [...(samples?.latest() ?? [])].toReversed() };
   }
@@ -80,9 +80,10 @@ export class HealthHistory {
       }
       const sample = await figures.sample();
       const rules = new Map(this.#sources.refusalsByRule());
-      const now = { at: clock.monotonic(), sample, rules };
+      const now = { at: clock.monotonic(), wall: clock.wall(), sample, rules };
       for (const series of due) {
-        if (series.last !== undefined) series.samples.push(this.#compare(series.last, now));
+        const { last, samples } = series;
+        if (last !== undefined) samples.push(compare(last, now, this.#bytes));
         series.last = now;
       }
     } catch (error) {
@@ -90,26 +91,35 @@ export class HealthHistory {
     }
     this.#schedule();
   }
+}
 
-  #compare(before: TimedSample, now: TimedSample): object {
-    const over = secondsBetween(before.at, now.at);
-    const { requests, services, store, content, process } = between(
-      before.sample,
-      now.sample,
-      over,
-    );
-    const { storeBytes, contentBytes, liveBytes } = this.#bytes;
-    return {
-      now: formatIso(this.#context.clock.wall()),
-      overSeconds: over,
-      requests,
-      services,
-      rules: ruleRates(before.rules, now.rules, over),
-      store: { ...store, bytes: storeBytes },
-      content: { ...content, bytes: contentBytes, liveBytes },
-      process,
-    };
-  }
+/** A sample of the history: the rates between two samples of the counters. */
+export type HealthSample = ReturnType<typeof compare>;
+
+export interface HistoryView {
+  readonly everySeconds: number;
+  /** Oldest first. */
+  readonly samples: readonly HealthSample[];
+}
+
+function compare(before: TimedSample, now: TimedSample, bytes: StoredBytes) {
+  const overSeconds = secondsBetween(before.at, now.at);
+  const { requests, services, store, content, process } = between(
+    before.sample,
+    now.sample,
+    overSeconds,
+  );
+  const { storeBytes, contentBytes, liveBytes } = bytes;
+  return {
+    now: formatIso(now.wall),
+    overSeconds,
+    requests,
+    services,
+    rules: ruleRates(before.rules, now.rules, overSeconds),
+    store: { ...store, bytes: storeBytes },
+    content: { ...content, bytes: contentBytes, liveBytes },
+    process,
+  };
 }
 
 /** Rejected requests per second by rule, for rules that rejected any. */
@@ -127,12 +137,13 @@ function ruleRates(
 
 interface Series {
   readonly everySeconds: number;
-  readonly samples: Ring<object>;
+  readonly samples: Ring<HealthSample>;
   last: TimedSample | undefined;
 }
 
 interface TimedSample {
   readonly at: Ticks;
+  readonly wall: Ticks;
   readonly sample: FigureSample;
   readonly rules: ReadonlyMap<string, number>;
 }

@@ -91,7 +91,7 @@ export class Health {
     this.#before = this.#latest;
   }
 
-  async measure(): Promise<object> {
+  async measure() {
     const now = await this.#now();
     const latest = this.#latest;
     const elapsed = now.at - (await latest).at;
@@ -103,6 +103,7 @@ export class Health {
     const { clock } = this.#context;
     const { storeBytes, contentBytes, ...use } = await this.#contentUse(now.at);
     const before = await this.#before;
+    // The rates are those of the last `over` seconds.
     const over = secondsBetween(before.at, now.at);
     const figures = between(before.sample, now.sample, over);
     const { workers } = now.sample;
@@ -111,13 +112,9 @@ export class Health {
       uptimeSeconds: secondsBetween(this.#startedAt, now.at),
       overSeconds: over,
       ...figures,
-      ...(workers === undefined ? {} : { workers }),
-      store: { ...figures.store, ...(storeBytes === undefined ? {} : { bytes: storeBytes }) },
-      content: {
-        ...figures.content,
-        ...(contentBytes === undefined ? {} : { bytes: contentBytes }),
-        ...use,
-      },
+      workers,
+      store: { ...figures.store, bytes: storeBytes },
+      content: { ...figures.content, bytes: contentBytes, ...use },
     };
   }
 
@@ -142,6 +139,9 @@ export class Health {
     return { at: clock.monotonic(), sample };
   }
 }
+
+/** The response of `/admin/v1/health`. */
+export type HealthView = Awaited<ReturnType<Health["measure"]>>;
 
 type Use = Sizes & ContentUse;
 

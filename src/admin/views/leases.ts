@@ -1,4 +1,3 @@
-import type { HeldLease, LeasesView } from "../api-types.ts";
 import { heldLeases, parseHeldLeaseKey, type HeldLeaseKey } from "../../account/held-leases.ts";
 import { formatIso } from "../../base/dates.ts";
 import { json, noAccount, refuse, secondsUntil, type AdminResponse } from "../admin-response.ts";
@@ -7,7 +6,8 @@ import { oneOf, optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { successor } from "../../encoding/keys.ts";
-import { leaseState, type Lease } from "../../protocol/lease.ts";
+import { leaseState, type Lease, type LeaseKind } from "../../protocol/lease.ts";
+import type { ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { pathOfDirectory } from "../../blob/tree/find-path.ts";
@@ -94,10 +94,24 @@ function findConflictingFields({ kind, path, snapshot }: BreakRequest): string |
   return kind !== "share" && snapshot ? `snapshot is for a share, not for a ${kind}` : undefined;
 }
 
-type LeaseTarget = Pick<
-  HeldLease,
-  "kind" | "service" | "account" | "container" | "path" | "snapshot"
->;
+interface LeaseTarget {
+  readonly kind: LeaseKind;
+  readonly service: ServiceName;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+  /** Time of the leased share snapshot; absent if the share itself is leased. */
+  readonly snapshot?: string;
+}
+
+/** A lease that is held. */
+export type HeldLease = LeaseTarget & ReturnType<typeof leaseFacts>;
+
+export interface LeasesView {
+  readonly now: string;
+  readonly leases: readonly HeldLease[];
+  readonly next?: string;
+}
 
 /** One page of the leases that are held, from the index of leases. */
 export function heldLeasePage(
@@ -138,7 +152,8 @@ export async function endedLeases(
   return ended;
 }
 
-function leaseFacts(lease: Lease, now: Ticks): Omit<HeldLease, keyof LeaseTarget> {
+/** `secondsLeft` is null for a lease without an end. */
+function leaseFacts(lease: Lease, now: Ticks) {
   const { id, durationSeconds, expiresAt, breaksAt } = lease;
   const ends = breaksAt ?? expiresAt;
   return {

@@ -1,4 +1,3 @@
-import type { SmbCache, SmbFile, SmbOpen } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { successor } from "../../encoding/keys.ts";
 import type { RecordView } from "../../operation/view.ts";
@@ -41,10 +40,12 @@ export function openFilePage(
   });
 }
 
-interface FileTarget extends Pick<
-  SmbFile,
-  "account" | "share" | "path" | "fileId" | "isDirectory"
-> {
+interface FileTarget {
+  readonly account: string;
+  readonly share: string;
+  readonly path: string;
+  readonly fileId: string;
+  readonly isDirectory: boolean;
   /** Set if a rename has replaced the file while it was open; `path` is then its former name. */
   readonly isDisplaced?: boolean;
 }
@@ -73,12 +74,10 @@ export async function fileTargetOf(
   };
 }
 
-function renderState({
-  opens,
-  ranges,
-  caches,
-  deletePending,
-}: LockState): Omit<SmbFile, keyof FileTarget> {
+/** An open file. At most 200 handles, locks and grants of it are listed. */
+export type SmbFile = FileTarget & ReturnType<typeof renderState>;
+
+function renderState({ opens, ranges, caches, deletePending }: LockState) {
   return {
     deletePending,
     openCount: opens.length,
@@ -93,7 +92,7 @@ function renderState({
   };
 }
 
-function renderOpen(open: Open): SmbOpen {
+function renderOpen(open: Open) {
   const { id, session, client, access, share, deleteOnClose, openedAt, disconnectedAt } = open;
   return {
     id: String(id),
@@ -115,7 +114,7 @@ function rightsOf(bits: number): readonly string[] {
   return rights;
 }
 
-function renderCachingGrant({ key, held, breaking }: CachingGrant): SmbCache {
+function renderCachingGrant({ key, held, breaking }: CachingGrant) {
   return {
     kind: isOplockKey(key) ? "oplock" : "lease",
     key,

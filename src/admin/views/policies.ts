@@ -1,4 +1,3 @@
-import type { PoliciesView, Policy } from "../api-types.ts";
 import {
   parseAccessPolicies,
   policyIdUnitsMax,
@@ -144,7 +143,17 @@ function policyOf({
   };
 }
 
-function renderPolicy({ id, start, expiry, permission }: StoredPolicy): Policy {
+/** A stored access policy; times are ISO 8601. */
+export type Policy = Pick<StoredPolicy, "id"> & Partial<ReturnType<typeof renderPolicy>>;
+
+export interface PoliciesView {
+  /** Set only for containers. */
+  readonly publicAccess?: string;
+  readonly lastModified?: string | undefined;
+  readonly policies: readonly Policy[];
+}
+
+function renderPolicy({ id, start, expiry, permission }: StoredPolicy) {
   const time = (moment: bigint | undefined) =>
     moment === undefined ? undefined : formatIso(moment);
   return { id, start: time(start), expiry: time(expiry), permission };

@@ -58,27 +58,29 @@ export function between(before: FigureSample, now: FigureSample, over: number) {
 
 type Rate = (from: number, to: number) => number;
 
-function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate): object {
-  const services: Record<string, object> = {};
-  for (const [name, sample] of now.latencies) {
+function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate) {
+  const services = [...now.latencies].map(([name, sample]) => {
     const earlier = before.latencies.get(name);
-    services[name] = {
+    const rates = {
       total: sample.count,
       perSecond: rate(earlier?.count ?? 0, sample.count),
       latencySeconds: percentiles(since(earlier, sample), quantile, ["p50", "p90", "p99"]),
     };
-  }
-  return services;
+    return [name, rates] as const;
+  });
+  return Object.fromEntries(services);
 }
 
 const quantiles = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
 
-function percentiles(
+type Percentiles<N extends keyof typeof quantiles> = { readonly [P in N]?: number };
+
+function percentiles<const N extends keyof typeof quantiles>(
   sample: BucketSample,
   find: typeof quantile,
-  wanted: readonly (keyof typeof quantiles)[],
-): object {
-  const found: Record<string, number> = {};
+  wanted: readonly N[],
+): Percentiles<N> {
+  const found: { [P in N]?: number } = {};
   for (const name of wanted) {
     const value = find(sample, quantiles[name]);
     if (value !== undefined) found[name] = shortened(value);
@@ -86,9 +88,9 @@ function percentiles(
   return found;
 }
 
-function batchOf(sample: BucketSample): object {
-  const mean = sample.count === 0 ? {} : { mean: round(sample.sum / sample.count) };
-  return { ...mean, ...percentiles(sample, quantileBound, ["p50", "p99"]) };
+function batchOf(sample: BucketSample) {
+  const mean = sample.count === 0 ? undefined : round(sample.sum / sample.count);
+  return { mean, ...percentiles(sample, quantileBound, ["p50", "p99"]) };
 }
 
 function statusesOf({ requests }: FigureSample): object {
@@ -97,7 +99,7 @@ function statusesOf({ requests }: FigureSample): object {
   return statuses;
 }
 
-function busiest(before: FigureSample, now: FigureSample, rate: Rate): readonly object[] {
+function busiest(before: FigureSample, now: FigureSample, rate: Rate) {
   const earlier = byOperation(before);
   return [...byOperation(now)]
     .map(([name, { service, operation, count: total }]) => {
@@ -109,7 +111,7 @@ function busiest(before: FigureSample, now: FigureSample, rate: Rate): readonly 
 }
 
 /** The operations with the longest mean duration since the start of the server. */
-function slowest(now: FigureSample): readonly object[] {
+function slowest(now: FigureSample) {
   return [...byOperation(now).values()]
     .map(({ service, operation, count: total, seconds, secondsMax }) => {
       const meanSeconds = shortened(seconds / total);

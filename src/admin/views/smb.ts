@@ -1,4 +1,3 @@
-import type { SmbSession, SmbView } from "../api-types.ts";
 import { formatIso } from "../../base/dates.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
@@ -9,7 +8,7 @@ import { idCheck, isMissing, optional, formatValue, textCheck } from "../inputs.
 import type { CheckedRequest } from "../request.ts";
 import type { Route, PathValues } from "../routes.ts";
 import { findShare } from "./names.ts";
-import { openFilePage } from "./open-files.ts";
+import { openFilePage, type SmbFile } from "./open-files.ts";
 import { pageChecks, answerPage, readRecords } from "./pages.ts";
 
 const closeChecks = {
@@ -41,6 +40,17 @@ export const smbRoutes: readonly Route[] = [
   },
 ];
 
+export type SmbSession = ReturnType<typeof renderSession>;
+
+export interface SmbView {
+  readonly now: string;
+  /** Null if SMB is not served. */
+  readonly url: string | null;
+  readonly sessions: readonly SmbSession[];
+  readonly files: readonly SmbFile[];
+  readonly next?: string;
+}
+
 function list(request: CheckedRequest): Promise<AdminResponse> {
   const { smb, facts } = request.context;
   return answerPage(request, locks, async (records, bounds) => {
@@ -64,7 +74,7 @@ function sessionsOf(
   return (smb?.sessions() ?? []).filter(isSeen);
 }
 
-function renderSession(session: SessionFacts): SmbSession {
+function renderSession(session: SessionFacts) {
   const { id, account, clients, dialect, isSigned, isEncrypted, shares, openCount } = session;
   return {
     id: String(id),

@@ -1,4 +1,3 @@
-import type { StoredView } from "../api-types.ts";
 import { usedOfQuota } from "../../account/account-quota.ts";
 import { accounts } from "../../account/account-record.ts";
 import type { AccountSettings } from "../../account/settings.ts";
@@ -11,6 +10,7 @@ import type { ServiceName } from "../../protocol/names.ts";
 import { queues } from "../../queue/records.ts";
 import type { View } from "../../store/store.ts";
 import { tables } from "../../table/records.ts";
+import type { StoredView } from "../api-types.ts";
 import { json, noAccount, type AdminResponse } from "../admin-response.ts";
 import { textCheck } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";

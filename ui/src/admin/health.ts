@@ -1,10 +1,12 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
-import type { Health, HealthHistory } from "../../../src/admin/api-types.ts";
+import type { HistoryView } from "../../../src/admin/views/health-history.ts";
+import type { HealthView } from "../../../src/admin/views/health.ts";
 
-export type { HealthSample, Health } from "../../../src/admin/api-types.ts";
+export type { HealthSample } from "../../../src/admin/views/health-history.ts";
+export type { HealthView } from "../../../src/admin/views/health.ts";
 
-export const getHealth = (signal?: AbortSignal): Promise<Result<Health>> =>
+export const getHealth = (signal?: AbortSignal): Promise<Result<HealthView>> =>
   admin("health", { signal });
 
 /** The samples of the last ten minutes (every second) or of the last day (every minute), also from
@@ -12,5 +14,5 @@ export const getHealth = (signal?: AbortSignal): Promise<Result<Health>> =>
 export const getHealthHistory = (
   everySeconds: 1 | 60,
   signal?: AbortSignal,
-): Promise<Result<HealthHistory>> =>
+): Promise<Result<HistoryView>> =>
   admin("health/history", { query: { every: everySeconds }, signal });

@@ -1,14 +1,15 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
-import type { ChangedPrincipal, Identity } from "../../../src/admin/api-types.ts";
+import type { ChangedPrincipal } from "../../../src/admin/identity/identity-changes.ts";
+import type { Identity } from "../../../src/admin/identity/identity-view.ts";
 
+export type { ChangedPrincipal } from "../../../src/admin/identity/identity-changes.ts";
 export type {
-  ChangedPrincipal,
-  PrincipalInfo,
-  RoleInfo,
   AssignmentInfo,
   Identity,
-} from "../../../src/admin/api-types.ts";
+  PrincipalInfo,
+  RoleInfo,
+} from "../../../src/admin/identity/identity-view.ts";
 
 export const getIdentity = (signal?: AbortSignal): Promise<Result<Identity>> =>
   admin("identity", { signal });

@@ -1,16 +1,13 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
 import type { MessagesView } from "../../../src/admin/views/messages.ts";
-import type { HeldLease, LeasesView, SmbFile, SmbView } from "../../../src/admin/api-types.ts";
+import type { HeldLease, LeasesView } from "../../../src/admin/views/leases.ts";
+import type { SmbFile } from "../../../src/admin/views/open-files.ts";
+import type { SmbView } from "../../../src/admin/views/smb.ts";
 
-export type {
-  HeldLease,
-  LeasesView,
-  SmbFile,
-  SmbSession,
-  SmbView,
-} from "../../../src/admin/api-types.ts";
-
+export type { HeldLease, LeasesView } from "../../../src/admin/views/leases.ts";
+export type { SmbFile } from "../../../src/admin/views/open-files.ts";
+export type { SmbSession, SmbView } from "../../../src/admin/views/smb.ts";
 export type { MessageInFlight, MessagesView } from "../../../src/admin/views/messages.ts";
 
 export const getLeases = (signal?: AbortSignal): Promise<Result<LeasesView>> =>

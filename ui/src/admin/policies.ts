@@ -1,9 +1,9 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
 import type { ServiceName } from "./server.ts";
-import type { PoliciesView } from "../../../src/admin/api-types.ts";
+import type { PoliciesView } from "../../../src/admin/views/policies.ts";
 
-export type { Policy, PoliciesView } from "../../../src/admin/api-types.ts";
+export type { Policy, PoliciesView } from "../../../src/admin/views/policies.ts";
 
 export interface PolicyTarget {
   readonly service: ServiceName;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useFeedState } from "../admin/feed.ts";
-import type { Health } from "../admin/health.ts";
+import type { HealthView } from "../admin/health.ts";
 import { bytes, count, duration } from "../format.ts";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { Choice } from "../parts/field.tsx";
@@ -16,12 +16,12 @@ const feedFailure = { status: 0, code: "Unreachable", message: "Server not reach
 
 /** Charts and figures of the load of the server. */
 export function HealthPage(): JSX.Element {
-  const [last, setLast] = useState<Health>();
+  const [last, setLast] = useState<HealthView>();
   const [service, setService] = useQueryValue("service");
   const [chosen, choose] = useQueryValue("period", "minutes");
   const { samples, span } = useSamples(chosen);
   const { isLive, hasFailed, reopen } = useFeedState(["health"], {
-    health: (sample) => setLast(sample as Health),
+    health: (sample) => setLast(sample as HealthView),
   });
   const services: readonly string[] = Object.keys(last?.services ?? {});
   return (
@@ -59,7 +59,7 @@ export function HealthPage(): JSX.Element {
   );
 }
 
-function Figures({ last }: { readonly last: Health }): JSX.Element {
+function Figures({ last }: { readonly last: HealthView }): JSX.Element {
   const { store, content, process, operations } = last;
   const sizes: readonly (readonly [string, string])[] = [
     ["Store", bytes(store.bytes)],

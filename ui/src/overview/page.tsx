@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { server } from "../accounts.ts";
 import { useFeed } from "../admin/feed.ts";
-import { getHealth, type Health } from "../admin/health.ts";
+import { getHealth, type HealthView } from "../admin/health.ts";
 import { getLeases, getMessagesInFlight } from "../admin/live.ts";
 import type { ServiceName } from "../admin/server.ts";
 import { getStored, getWaits, type StoredView } from "../admin/waits.ts";
@@ -195,7 +195,7 @@ function LoadCharts(): JSX.Element {
   );
 }
 
-function serverFigures({ requests, store, content, uptimeSeconds }: Health, kind: string) {
+function serverFigures({ requests, store, content, uptimeSeconds }: HealthView, kind: string) {
   const health = formatRoute("health", []);
   const rejected = formatRoute("concurrency", ["refused"]);
   const { perSecond: rate, refusedPerSecond, errorsPerSecond } = requests;

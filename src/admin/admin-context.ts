@@ -1,4 +1,3 @@
-import type { ServerInfo } from "./api-types.ts";
 import type { AccountManager } from "../account/account-changes.ts";
 import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
@@ -118,7 +117,12 @@ export interface ServerFacts {
   readonly content: "disk" | "memory" | "s3";
   /** Base URLs without the account name. */
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
-  readonly clients: ServerInfo["clients"];
+  /** Programs of the latest connections to this process, latest first. */
+  readonly clients: readonly {
+    readonly agent: string;
+    readonly version: string | undefined;
+    readonly seenAt: string;
+  }[];
 }
 
 /** Bytes used on disk; undefined fields are unknown. */

@@ -1,48 +1,11 @@
 import type { ServiceName } from "../protocol/names.ts";
 
-/** The responses of the admin API ([docs/ADMIN.md](../../docs/ADMIN.md)): written by the views of
- *  this folder and read by the explorer. Types alone, so that the explorer contains no code of the
- *  server. Times are ISO 8601. */
+/** Responses of the admin API ([docs/ADMIN.md](../../docs/ADMIN.md)) that are not the result of one
+ *  function of a view, and parts of them. Written by the views of this folder, read by the explorer
+ *  and by commands. Types alone, so that the explorer contains no code of the server. Times are
+ *  ISO 8601. */
 
 export type { ServiceName };
-
-export interface ServerInfo {
-  readonly version: string;
-  readonly now: string;
-  readonly startedAt: string;
-  readonly adminUrl: string;
-  readonly store: string;
-  readonly content: string;
-  readonly resetAllowed: boolean;
-  readonly services: Readonly<
-    Partial<Record<ServiceName, { readonly url: string; readonly gateway: string }>>
-  >;
-  readonly smb: { readonly url: string } | null;
-  /** Programs of the latest connections to this process, latest first. */
-  readonly clients: readonly {
-    readonly agent: string;
-    readonly version?: string | undefined;
-    readonly seenAt: string;
-  }[];
-}
-
-export interface Account {
-  readonly name: string;
-  /** Whether the account is in the configuration or in the store, where it can be changed. */
-  readonly source?: "configured" | "stored";
-  readonly versioning: boolean;
-  readonly hierarchicalNamespace: boolean;
-  readonly containerSoftDeleteDays: number;
-  readonly shareSoftDeleteDays: number;
-  readonly publicAccess: boolean;
-  readonly sharedKey: boolean;
-  readonly lastAccessTracking: boolean;
-  readonly endpoints: Readonly<Record<string, string>>;
-  /** The paths of the account below the admin listener, by service. */
-  readonly gateway: Readonly<Record<string, string>>;
-  /** What the principal of the login may do; undefined if the login administers the account. */
-  readonly permissions?: Permissions;
-}
 
 /** What a principal may do with a service, or with one container, queue, table or share. */
 export interface Capabilities {

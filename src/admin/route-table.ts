@@ -22,7 +22,7 @@ import { subscriptionRoutes } from "./views/subscriptions.ts";
 import { storedRoute } from "./views/stored.ts";
 import { waitRoute } from "./views/waits.ts";
 import { nothing, refuse, text, json, type AdminResponse } from "./admin-response.ts";
-import type { ServerInfo } from "./api-types.ts";
+import type { ServiceName } from "../protocol/names.ts";
 import { formatIso } from "../base/dates.ts";
 import { refusePage, type CheckedRequest } from "./request.ts";
 
@@ -127,26 +127,31 @@ async function answerReset(request: CheckedRequest): Promise<AdminResponse> {
 
 /** Version, addresses and features of the server. */
 function serverRoute(context: ViewContext): Route {
-  const { clock, facts, reset } = context;
-  const startedAt = formatIso(clock.wall());
-  const answer = () => {
-    const { version, adminUrl, smbUrl, store, content, urls, clients } = facts();
-    const services = Object.fromEntries(
-      Object.entries(urls).map(([name, url]) => [name, { url, gateway: `/storage/${name}` }]),
-    ) as ServerInfo["services"];
-    const info: ServerInfo = {
-      version,
-      now: formatIso(clock.wall()),
-      startedAt,
-      adminUrl,
-      store,
-      content,
-      resetAllowed: reset !== undefined,
-      services,
-      smb: smbUrl === "" ? null : { url: smbUrl },
-      clients,
-    };
-    return json(info);
-  };
+  const startedAt = formatIso(context.clock.wall());
+  const answer = () => json(serverInfo(context, startedAt));
   return { method: "GET", path: "/admin/v1/server", access: "principal", answer };
+}
+
+export type ServerInfo = ReturnType<typeof serverInfo>;
+
+/** `smb` is null if SMB is not served; `clients`: the programs of the latest connections to this
+ *  process, latest first. */
+function serverInfo({ clock, facts, reset }: ViewContext, startedAt: string) {
+  const { version, adminUrl, smbUrl, store, content, urls, clients } = facts();
+  const services: Partial<Record<ServiceName, { readonly url: string; readonly gateway: string }>> =
+    Object.fromEntries(
+      Object.entries(urls).map(([name, url]) => [name, { url, gateway: `/storage/${name}` }]),
+    );
+  return {
+    version,
+    now: formatIso(clock.wall()),
+    startedAt,
+    adminUrl,
+    store,
+    content,
+    resetAllowed: reset !== undefined,
+    services,
+    smb: smbUrl === "" ? null : { url: smbUrl },
+    clients,
+  };
 }

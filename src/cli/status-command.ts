@@ -1,5 +1,5 @@
 import { messageOf } from "../host/refused.ts";
-import type { ServerInfo } from "../admin/api-types.ts";
+import type { ServerInfo } from "../admin/route-table.ts";
 import type { HealthView } from "../admin/views/health.ts";
 import type { HeldLease, LeasesView } from "../admin/views/leases.ts";
 import type { SmbFile } from "../admin/views/open-files.ts";

@@ -50,31 +50,17 @@ interface AccountSources {
   readonly webhookPrefixes?: readonly string[] | undefined;
 }
 
-export interface ReloadableAccounts extends Accounts {
-  /** Rereads the stored accounts. Returns whether any has changed since. */
-  refresh(): Promise<boolean>;
-  /** Whether the configuration describes the account, so that stored settings do not apply. */
-  isConfigured(name: string): boolean;
-  /** Serves the stored accounts in addition to the configured ones. */
-  serveStored(store: Store, log: Log): Promise<void>;
-  /** Takes over a change that this process has stored. */
-  apply(change: AccountChange): void;
-  identity(): IdentitySettings;
-  /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
-   *  `prepare` runs before the new accounts are used and returns further problems. */
-  reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
-}
-
 /** Reads accounts and identities from the sources. Returns them, or the problems of the sources. */
 export async function openAccounts(
   sources: AccountSources,
-): Promise<SettingsResult<ReloadableAccounts>> {
+): Promise<SettingsResult<ServedAccounts>> {
   const first = await readSettings(sources);
   if (!first.ok) return first;
   return { ok: true, value: new ServedAccounts(sources, first.value) };
 }
 
-class ServedAccounts implements ReloadableAccounts {
+/** The accounts that a server serves now: those of the configuration, and those in its store. */
+export class ServedAccounts implements Accounts {
   readonly #sources: AccountSources;
   #configured: ConfiguredSettings;
   #stored: StoredAccounts | undefined;
@@ -96,18 +82,22 @@ class ServedAccounts implements ReloadableAccounts {
     return this.#latest().accounts.names();
   }
 
+  /** Principals, roles and issuers, those of the store included. */
   identity(): IdentitySettings {
     return this.#latest().identity;
   }
 
+  /** Whether the configuration describes the account, so that stored settings do not apply. */
   isConfigured(name: string): boolean {
     return this.#configured.names.has(name);
   }
 
+  /** Rereads the stored accounts. Returns whether any has changed since. */
   refresh(): Promise<boolean> {
     return this.#stored?.refresh() ?? Promise.resolve(false);
   }
 
+  /** Serves the stored accounts in addition to the configured ones. */
   async serveStored(store: Store, log: Log): Promise<void> {
     const stored = new StoredAccounts(store, log);
     await stored.refresh();
@@ -115,10 +105,13 @@ class ServedAccounts implements ReloadableAccounts {
     this.#warnOfUnknown(log);
   }
 
+  /** Takes over a change that this process has stored. */
   apply(change: AccountChange): void {
     this.#stored?.apply(change);
   }
 
+  /** Rereads the configuration. If it is invalid, logs the problems and keeps the old accounts.
+   *  `prepare` runs before the new accounts are used and returns further problems. */
   async reload(
     log: Log,
     prepare: (accounts: Accounts) => Promise<readonly string[]>,

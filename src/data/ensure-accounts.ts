@@ -5,7 +5,7 @@ import type { Accounts } from "../account/settings.ts";
 import { ensureSubscriptions } from "../account/subscription-changes.ts";
 import type { Log, Random } from "../base/world.ts";
 import type { Store, Transaction } from "../store/store.ts";
-import type { ReloadableAccounts } from "./accounts.ts";
+import type { ServedAccounts } from "./accounts.ts";
 import { hasData, services } from "./services.ts";
 import { StartRefused } from "../host/refused.ts";
 import { containers, deletedContainers } from "../blob/records.ts";
@@ -78,7 +78,7 @@ export async function refuseProblems(found: Promise<readonly string[]>): Promise
 }
 
 interface AccountParts {
-  readonly accounts: ReloadableAccounts;
+  readonly accounts: ServedAccounts;
   readonly random: Random;
   readonly log: Log;
 }

@@ -13,7 +13,7 @@ import {
   type EndpointName,
 } from "./service-listener.ts";
 import { completeAccounts, openAccountRecords, reloadAccounts } from "../data/ensure-accounts.ts";
-import type { ReloadableAccounts } from "../data/accounts.ts";
+import type { ServedAccounts } from "../data/accounts.ts";
 import { writeAccessOf } from "./access-log.ts";
 import { listenAdmin, type AdminListener } from "./admin-listener.ts";
 import { runInBackground, type Background } from "../data/background.ts";
@@ -164,7 +164,7 @@ function runServiceTransfers(
 
 export interface RunningServerOptions extends ServerEnvironment {
   readonly options: Options;
-  readonly accounts: ReloadableAccounts;
+  readonly accounts: ServedAccounts;
   /** Undefined stores everything in memory. */
   readonly location: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock, Log } from "../base/world.ts";
 import { openAuditLog } from "./audit-log.ts";
-import { openAccounts, type ReloadableAccounts } from "../data/accounts.ts";
+import { openAccounts, type ServedAccounts } from "../data/accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
 import { expectFreeDescriptors } from "../host/process.ts";
@@ -149,7 +149,7 @@ function apiOf(
 
 export interface OpenServer {
   readonly server: RunningServer;
-  readonly accounts: ReloadableAccounts;
+  readonly accounts: ServedAccounts;
 }
 
 export async function openServer(

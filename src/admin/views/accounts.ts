@@ -1,4 +1,4 @@
-import type { Account, AccountKeys as KeysView } from "../api-types.ts";
+import type { AccountKeys as KeysView, Permissions } from "../api-types.ts";
 import type { AccountKeys, AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import {
@@ -61,12 +61,19 @@ function createSas(request: CheckedRequest): AdminResponse | Promise<AdminRespon
 
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 
-function renderAccount(account: AccountSettings, urls: Urls): Account {
+/** The settings of an account, and the URLs of its services. */
+export type Account = ReturnType<typeof renderAccount> & {
+  /** What the principal of the login may do; undefined if the login administers the account. */
+  readonly permissions?: Permissions;
+};
+
+/** `gateway`: the paths of the account below the admin listener, by service. */
+function renderAccount(account: AccountSettings, urls: Urls) {
   // Left out: keys, and subscriptions, which contain secrets and have routes of their own.
   const { subscriptions: _subscriptions, ...shown } = account;
   const { name, keys: _keys, smb: _smb, roles: _roles, ...rest } = shown;
   const { settingsRevision, identityRevision: _identity, ...settings } = rest;
-  const source = settingsRevision === undefined ? "configured" : "stored";
+  const source = settingsRevision === undefined ? ("configured" as const) : ("stored" as const);
   const endpoints: Record<string, string> = {};
   const gateway: Record<string, string> = {};
   for (const [service, url] of Object.entries(urls)) {

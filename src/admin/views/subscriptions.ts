@@ -1,14 +1,11 @@
 import { formatIso } from "../../base/dates.ts";
 import type { ChangeResult } from "../../account/change-result.ts";
 import type { SubscriptionChange } from "../../account/subscription-changes.ts";
-import { inputOf, type SubscriptionInput } from "../../account/parse-subscription.ts";
+import { inputOf } from "../../account/parse-subscription.ts";
 import type {
-  DeliveryFailure,
-  QueueDestination,
   Subscription,
   SubscriptionKey,
   SubscriptionState,
-  WebhookDestination,
 } from "../../account/subscription.ts";
 import { subscriptionAction } from "../../protocol/roles/role.ts";
 import {
@@ -188,43 +185,13 @@ function noSubscription(name: string): AdminResponse {
   return refuse(404, "SubscriptionNotFound", `no subscription ${JSON.stringify(name)}`);
 }
 
-/** Counts of the state of a subscription; undefined if another request has just deleted the
- *  subscription. */
-type Progress = {
-  readonly [N in "retries" | "delivered" | "failed" | "deadLettered" | "dropped" | "missed"]?:
-    | SubscriptionState[N]
-    | undefined;
-};
-
 /** A subscription to the event log of an account, with its progress. */
-export interface SubscriptionView extends Omit<SubscriptionInput, "destination">, Progress {
-  readonly account: string;
-  readonly name: string;
-  readonly source: "configured" | "stored";
-  readonly createdAt: string;
-  /** Since when the configuration no longer contains it; nothing is delivered. */
-  readonly absentSince?: string;
-  readonly destination: QueueDestination | WebhookView;
-  readonly isPaused: boolean;
-  readonly backlog: number;
-  /** Whether the log has more events than `backlogCountMax`, the limit of the count. */
-  readonly isBacklogCut: boolean;
-  readonly failures: readonly (Omit<DeliveryFailure, "at"> & { readonly at: string })[];
-}
+export type SubscriptionView = ReturnType<typeof renderSubscription>;
+export type WebhookView = Extract<SubscriptionView["destination"], { readonly type: "webhook" }>;
 
-export interface WebhookView extends Omit<WebhookDestination, "secret"> {
-  readonly isSigned: boolean;
-}
-
-/** A subscription with its progress, without its secret and the query of its URL, which often
- *  contains a key. */
-function renderSubscription({
-  account,
-  name,
-  record,
-  state,
-  backlog,
-}: SubscriptionStatus): SubscriptionView {
+/** Renders a subscription without its secret and the query of its URL, which often contains a key.
+ *  The counts are undefined if another request has just deleted the subscription. */
+function renderSubscription({ account, name, record, state, backlog }: SubscriptionStatus) {
   const { createdAt, absentSince, isConfigured = false } = record;
   const progress: Partial<SubscriptionState> = state ?? {};
   const { failures = [], isPaused, retries, delivered, failed } = progress;
@@ -232,13 +199,15 @@ function renderSubscription({
   return {
     account,
     name,
-    source: isConfigured ? "configured" : "stored",
+    source: isConfigured ? ("configured" as const) : ("stored" as const),
     createdAt: formatIso(createdAt),
+    // Since when the configuration no longer contains it; nothing is delivered.
     ...(absentSince !== undefined && { absentSince: formatIso(absentSince) }),
     ...inputOf(record),
     destination: renderDestination(record.destination),
     isPaused: isPaused === true,
     backlog,
+    // Whether the log has more events than are counted.
     isBacklogCut: backlog >= backlogCountMax,
     retries,
     delivered,
@@ -250,9 +219,7 @@ function renderSubscription({
   };
 }
 
-function renderDestination(
-  destination: Subscription["destination"],
-): SubscriptionView["destination"] {
+function renderDestination(destination: Subscription["destination"]) {
   if (destination.type === "queue") return destination;
   const { type, url, schema, secret } = destination;
   const { origin, pathname, searchParams } = new URL(url);

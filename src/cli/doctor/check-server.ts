@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
-import type { ServerInfo } from "../../admin/api-types.ts";
+import type { ServerInfo } from "../../admin/route-table.ts";
 import { ticksPerSecond } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { messageOf } from "../../host/refused.ts";

@@ -1,10 +1,12 @@
 import type { Result } from "../result.ts";
 import { admin } from "./call.ts";
-import type { ServerInfo, Account, Session, AccountKeys } from "../../../src/admin/api-types.ts";
+import type { AccountKeys, Session } from "../../../src/admin/api-types.ts";
+import type { ServerInfo } from "../../../src/admin/route-table.ts";
+import type { Account } from "../../../src/admin/views/accounts.ts";
 
+export type { ServerInfo } from "../../../src/admin/route-table.ts";
+export type { Account } from "../../../src/admin/views/accounts.ts";
 export type {
-  ServerInfo,
-  Account,
   Capabilities,
   Permissions,
   Session,

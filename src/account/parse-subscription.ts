@@ -97,11 +97,11 @@ const keyForm: TextForm = {
   allowed: "id, topic, subject, eventType, eventTime, dataVersion or data.FIELD",
 };
 
-function oneOf(texts: readonly string[]): TextForm {
-  const escaped = texts.map((text) => text.replaceAll(".", "\\."));
+function oneOf(words: readonly string[]): TextForm {
+  const escaped = words.map((word) => word.replaceAll(".", "\\."));
   return {
     pattern: new RegExp(`^(?:${escaped.join("|")})$`),
-    allowed: `one of ${texts.join(", ")}`,
+    allowed: `one of ${words.join(", ")}`,
   };
 }
 

@@ -2,7 +2,7 @@ import type { AdminContext, ViewContext, RouteContext } from "./admin-context.ts
 import { Feed } from "./feed/feed.ts";
 import { gatewayRoute } from "./gateway.ts";
 import { identityRoutes } from "./identity/identity-routes.ts";
-import type { AnyRoute, Route } from "./routes.ts";
+import { declareRoute, type AnyRoute, type Route } from "./routes.ts";
 import type { AdminAuth } from "./security/admin-auth.ts";
 import { PrincipalLogin } from "./security/principal-login.ts";
 import { sessionRoutes } from "./security/session-routes.ts";
@@ -81,29 +81,15 @@ export function routeTable({ security, ...given }: AdminContext, auth: AdminAuth
 const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
 const probeRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/healthz",
-    access: "open",
-    acceptsAnyQuery: true,
-    answer: () => text("ok\n"),
-  },
-  { method: "GET", path: "/readyz", access: "open", acceptsAnyQuery: true, answer: answerReady },
-  {
-    method: "GET",
-    path: "/metrics",
-    access: "metrics",
-    acceptsAnyQuery: true,
-    answer: async ({ context }) => text(await context.metrics(), 200, exposition),
-  },
-  {
-    method: "POST",
-    path: "/admin/v1/reset",
-    access: "server",
-    acceptsAnyQuery: true,
-    answer: answerReset,
-  },
+  declareRoute("GET /healthz", "open", () => text("ok\n"), { acceptsAnyQuery: true }),
+  declareRoute("GET /readyz", "open", answerReady, { acceptsAnyQuery: true }),
+  declareRoute("GET /metrics", "metrics", answerMetrics, { acceptsAnyQuery: true }),
+  declareRoute("POST /admin/v1/reset", "server", answerReset, { acceptsAnyQuery: true }),
 ];
+
+async function answerMetrics({ context }: CheckedRequest): Promise<AdminResponse> {
+  return text(await context.metrics(), 200, exposition);
+}
 
 async function answerReady({ context }: CheckedRequest): Promise<AdminResponse> {
   try {
@@ -128,8 +114,9 @@ async function answerReset(request: CheckedRequest): Promise<AdminResponse> {
 /** Version, addresses and features of the server. */
 function serverRoute(context: ViewContext): Route {
   const startedAt = formatIso(context.clock.wall());
-  const answer = () => json(serverInfo(context, startedAt));
-  return { method: "GET", path: "/admin/v1/server", access: "principal", answer };
+  return declareRoute("GET /admin/v1/server", "principal", () =>
+    json(serverInfo(context, startedAt)),
+  );
 }
 
 export type ServerInfo = ReturnType<typeof serverInfo>;

@@ -38,6 +38,21 @@ export interface Route extends RouteBase {
   ) => Promise<AdminResponse> | AdminResponse;
 }
 
+/** Checks that are made before a route answers. */
+type RouteChecks = Pick<Route, "query" | "body" | "acceptsAnyQuery">;
+
+/** Declares a route, as a row of the tables of the views: method and path, who may call it, the
+ *  function that answers, and the checks. */
+export function declareRoute(
+  methodAndPath: `${Route["method"]} /${string}`,
+  access: Access,
+  answer: Route["answer"],
+  checks: RouteChecks = {},
+): Route {
+  const [method, path] = methodAndPath.split(" ") as [Route["method"], string];
+  return { method, path, access, answer, ...checks };
+}
+
 /** A route that writes the response itself. */
 export interface RawRoute extends RouteBase {
   readonly method: "GET" | "POST" | "*";

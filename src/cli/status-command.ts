@@ -129,7 +129,7 @@ export function statusTable(report: StatusReport, columns: number): string {
 
 function headline({ url, server, health }: StatusReport): string {
   const { requests, store, content, process } = health;
-  const { reclaimableBytes = 0 } = content;
+  const { reclaimableBytes } = content;
   const sizes = [
     store.bytes === undefined ? "" : `store ${bytes(store.bytes)}`,
     content.bytes === undefined ? "" : `content ${bytes(content.bytes)}`,

@@ -3,7 +3,7 @@ import type { NewPrincipal, PrincipalChange } from "../../account/identity-manag
 import type { PrincipalSettings } from "../../account/identity.ts";
 import { changeRefused, json, nothing, type AdminResponse } from "../admin-response.ts";
 import { optional, textCheck, type Check } from "../inputs.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import { renderPrincipal, type PrincipalInfo } from "./identity-view.ts";
 import type { IdentityContext } from "./token-issuer.ts";
 
@@ -16,59 +16,31 @@ const fieldChecks = {
   groups: optional(listCheck),
   newSecret: optional(flagCheck),
 };
-const access = "server";
 
 /** Routes that create, change and delete stored principals and role assignments. Only the admin
  *  token permits them, so that no role and no account key can be used to gain more rights. */
 export function identityChangeRoutes({ manager }: IdentityContext): readonly Route[] {
-  const path = "/admin/v1/principals";
+  const create: Route["answer"] = async ({ body }) => {
+    const given = withoutMissing(body) as unknown as NewPrincipal;
+    return changed(given, await manager.createPrincipal(given), 201);
+  };
+  const change: Route["answer"] = async ({ body }, { name = "" }) =>
+    changed(body, await manager.changePrincipal(name, body));
+  const remove: Route["answer"] = async (_, { name = "" }) =>
+    removed(await manager.deletePrincipal(name));
+  const assign: Route["answer"] = async ({ body }) => {
+    const result = await manager.assignRole(withoutMissing(body));
+    return result.ok ? json({ id: result.value }, 201) : changeRefused(result);
+  };
+  const unassign: Route["answer"] = async (_, { id = "" }) =>
+    removed(await manager.removeAssignment(id));
+  const newChecks = { name: textCheck, objectId: optional(textCheck), ...fieldChecks };
   return [
-    {
-      method: "POST",
-      path,
-      access,
-      body: { name: textCheck, objectId: optional(textCheck), ...fieldChecks },
-      answer: async ({ body }) => {
-        const given = withoutMissing(body) as unknown as NewPrincipal;
-        return changed(given, await manager.createPrincipal(given), 201);
-      },
-    },
-    {
-      method: "PATCH",
-      path: `${path}/:name`,
-      access,
-      body: fieldChecks,
-      answer: async ({ body }, { name = "" }) =>
-        changed(body, await manager.changePrincipal(name, body)),
-    },
-    {
-      method: "DELETE",
-      path: `${path}/:name`,
-      access,
-      answer: async (_, { name = "" }) => removed(await manager.deletePrincipal(name)),
-    },
-    ...assignmentRoutes(manager),
-  ];
-}
-
-function assignmentRoutes(manager: IdentityContext["manager"]): readonly Route[] {
-  const path = "/admin/v1/role-assignments";
-  return [
-    {
-      method: "POST",
-      path,
-      access,
-      answer: async ({ body }) => {
-        const result = await manager.assignRole(withoutMissing(body));
-        return result.ok ? json({ id: result.value }, 201) : changeRefused(result);
-      },
-    },
-    {
-      method: "DELETE",
-      path: `${path}/:id`,
-      access,
-      answer: async (_, { id = "" }) => removed(await manager.removeAssignment(id)),
-    },
+    declareRoute("POST /admin/v1/principals", "server", create, { body: newChecks }),
+    declareRoute("PATCH /admin/v1/principals/:name", "server", change, { body: fieldChecks }),
+    declareRoute("DELETE /admin/v1/principals/:name", "server", remove),
+    declareRoute("POST /admin/v1/role-assignments", "server", assign),
+    declareRoute("DELETE /admin/v1/role-assignments/:id", "server", unassign),
   ];
 }
 

@@ -3,7 +3,7 @@ import { developerPrincipal, type PrincipalSettings } from "../../account/identi
 import { BodyAborted, BodyTooSlow } from "../../http/request/request-body.ts";
 import { json, refuse, sendResponse, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
-import type { AnyRoute, PathValues } from "../routes.ts";
+import { declareRoute, type AnyRoute, type PathValues, type Route } from "../routes.ts";
 import { FailureLimiter, isSameSecret } from "../security/admin-auth.ts";
 import { isCrossSite, isLoopback, isOwnHost } from "../security/same-origin.ts";
 import { identityChangeRoutes } from "./identity-changes.ts";
@@ -20,9 +20,6 @@ import {
 } from "./token-issuer.ts";
 import { optional, textCheck } from "../inputs.ts";
 
-const managedIdentityPath = "/identity/token";
-const metadataPath = "/metadata/identity/oauth2/token";
-
 /** The routes of the token service, with which Azure's client libraries log in to this server as
  *  they do to Microsoft Entra ID: managed identities in the forms of App Service and of virtual
  *  machines, client credentials, and the OpenID Connect documents (docs/IDENTITY.md). */
@@ -30,20 +27,8 @@ export function identityRoutes(context: IdentityContext): readonly AnyRoute[] {
   const failures = new FailureLimiter();
   const parts = { context, failures };
   return [
-    {
-      method: "GET",
-      path: managedIdentityPath,
-      access: "open",
-      acceptsAnyQuery: true,
-      answer: (request) => answerAppService(parts, request),
-    },
-    {
-      method: "GET",
-      path: metadataPath,
-      access: "open",
-      acceptsAnyQuery: true,
-      answer: (request) => answerMetadata(parts, request),
-    },
+    openRoute("/identity/token", (request) => answerAppService(parts, request)),
+    openRoute("/metadata/identity/oauth2/token", (request) => answerMetadata(parts, request)),
     ...["/:tenant/oauth2/v2.0/token", "/:tenant/oauth2/token"].map((path): AnyRoute => ({
       method: "*",
       path,
@@ -250,25 +235,21 @@ type Answer = (data: IdentityData, base: string) => unknown;
 
 /** The documents that clients of an OpenID Connect provider ask for, in the paths of Entra ID. */
 function discoveryRoutes(context: IdentityContext): readonly AnyRoute[] {
-  const route = (path: string, answer: Answer): AnyRoute => ({
-    method: "GET",
-    path,
-    access: "open",
-    acceptsAnyQuery: true,
-    answer: (request, values) => answerTenant(context, request, values, answer),
-  });
+  const tenantRoute = (path: `/${string}`, answer: Answer): AnyRoute =>
+    openRoute(path, (request, values) => answerTenant(context, request, values, answer));
   return [
-    route("/:tenant/v2.0/.well-known/openid-configuration", configurationOf),
-    route("/:tenant/.well-known/openid-configuration", configurationOf),
-    route("/:tenant/discovery/v2.0/keys", publishedKeys),
-    {
-      method: "GET",
-      path: "/common/discovery/instance",
-      access: "open",
-      acceptsAnyQuery: true,
-      answer: async (request) => json(await instanceOf(context, baseOf(context, request))),
-    },
+    tenantRoute("/:tenant/v2.0/.well-known/openid-configuration", configurationOf),
+    tenantRoute("/:tenant/.well-known/openid-configuration", configurationOf),
+    tenantRoute("/:tenant/discovery/v2.0/keys", publishedKeys),
+    openRoute("/common/discovery/instance", async (request) =>
+      json(await instanceOf(context, baseOf(context, request))),
+    ),
   ];
+}
+
+/** Declares a route of the token service: clients send parameters of their own. */
+function openRoute(path: `/${string}`, answer: Route["answer"]): Route {
+  return declareRoute(`GET ${path}`, "open", answer, { acceptsAnyQuery: true });
 }
 
 function baseOf(context: IdentityContext, { secure }: AdminRequest): string {
@@ -318,17 +299,13 @@ type Variables = Readonly<Record<string, string>>;
 /** The variables that `etagere env` prints. They contain secrets: only for the admin token, or on a
  *  server without a login. With `principal`, those of the client-credentials flow for it. */
 function environmentRoute(context: IdentityContext): AnyRoute {
-  return {
-    method: "GET",
-    path: "/admin/v1/identity/environment",
-    access: "server",
-    query: { principal: optional(textCheck) },
-    answer: async ({ query }) => {
-      const name = query.get("principal") ?? "";
-      if (name !== "") return clientVariables(context, name);
-      return json({ variables: { ...(await managedVariables(context)), ...trustOf(context) } });
-    },
+  const answer: Route["answer"] = async ({ query }) => {
+    const name = query.get("principal") ?? "";
+    if (name !== "") return clientVariables(context, name);
+    return json({ variables: { ...(await managedVariables(context)), ...trustOf(context) } });
   };
+  const query = { principal: optional(textCheck) };
+  return declareRoute("GET /admin/v1/identity/environment", "server", answer, { query });
 }
 
 /** The variables with which libraries trust the certificate authority. */

@@ -9,18 +9,15 @@ import { builtInRolesByName } from "../../protocol/roles/built-in-roles.ts";
 import type { Role } from "../../protocol/roles/role.ts";
 import { json } from "../admin-response.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import type { IdentityContext } from "./token-issuer.ts";
 
 /** The route that lists principals, roles and role assignments, without secrets, for the
  *  explorer and for `etagere principal list`. */
 export function identityViewRoute({ identity }: Pick<IdentityContext, "identity">): Route {
-  return {
-    method: "GET",
-    path: "/admin/v1/identity",
-    access: "principal",
-    answer: (request) => json(viewOf(identity(), request)),
-  };
+  return declareRoute("GET /admin/v1/identity", "principal", (request) =>
+    json(viewOf(identity(), request)),
+  );
 }
 
 /** The view: what the caller may see of principals, roles and role assignments. */

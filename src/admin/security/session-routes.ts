@@ -3,7 +3,7 @@ import { formatIso } from "../../base/dates.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { longTextCheck, optional, textCheck } from "../inputs.ts";
 import type { AdminRequest, CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import {
   expiredCookie,
   sessionCookie,
@@ -25,8 +25,6 @@ interface SessionParts {
 /** Login, logout and the state of the login. */
 export function sessionRoutes(parts: SessionParts): readonly Route[] {
   const { auth } = parts;
-  const path = "/admin/v1/session";
-  const access = "open";
   const text = optional(textCheck);
   const long = optional(longTextCheck);
   const body = {
@@ -39,18 +37,15 @@ export function sessionRoutes(parts: SessionParts): readonly Route[] {
     bearer: long,
   };
   return [
-    { method: "GET", path, access, answer: (request) => describe(parts, request) },
-    { method: "POST", path, access, body, answer: (request) => logIn(parts, request) },
-    { method: "DELETE", path, access, answer: (request) => logOut(auth, request) },
-    {
-      method: "POST",
-      path: `${path}/links`,
-      access: "server",
-      body: {},
-      answer: () =>
-        json((auth.isLoginRequired ? { link: auth.links.issue() } : {}) satisfies LoginLink),
-    },
+    declareRoute("GET /admin/v1/session", "open", (request) => describe(parts, request)),
+    declareRoute("POST /admin/v1/session", "open", (request) => logIn(parts, request), { body }),
+    declareRoute("DELETE /admin/v1/session", "open", (request) => logOut(auth, request)),
+    declareRoute("POST /admin/v1/session/links", "server", () => json(newLink(auth)), { body: {} }),
   ];
+}
+
+function newLink(auth: AdminAuth): LoginLink {
+  return auth.isLoginRequired ? { link: auth.links.issue() } : {};
 }
 
 function describe(

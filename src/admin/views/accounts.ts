@@ -12,7 +12,7 @@ import {
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route, PathValues } from "../routes.ts";
+import { declareRoute, type Route, type PathValues } from "../routes.ts";
 import { sessionCookie, type AdminAuth } from "../security/admin-auth.ts";
 import { permissionsOf, serverGrant } from "../security/grant.ts";
 import { signAsPrincipal, signSas } from "../sas/sign-sas.ts";
@@ -24,9 +24,9 @@ import { oneOf, optional, textCheck, type Check } from "../inputs.ts";
 /** Routes that list the accounts of the server, show the keys of one, and sign a SAS (a URL query
  *  that gives limited access without a key) for the explorer. */
 export const accountRoutes: readonly Route[] = [
-  { method: "GET", path: "/admin/v1/accounts", access: "principal", answer: list },
-  { method: "GET", path: "/admin/v1/accounts/:name/key", access: "account", answer: showKeys },
-  { method: "POST", path: "/admin/v1/sas", access: "principal", answer: createSas },
+  declareRoute("GET /admin/v1/accounts", "principal", list),
+  declareRoute("GET /admin/v1/accounts/:name/key", "account", showKeys),
+  declareRoute("POST /admin/v1/sas", "principal", createSas),
 ];
 
 async function list({ context, accounts, grant }: CheckedRequest): Promise<AdminResponse> {
@@ -101,8 +101,6 @@ const newAccountChecks = {
   adopt: flagCheck,
 };
 
-const access = "server";
-const path = "/admin/v1/accounts";
 const keyChecks = { key: optional(textCheck) };
 const force = optional(oneOf(["true", "false"]));
 
@@ -111,16 +109,12 @@ const force = optional(oneOf(["true", "false"]));
 export function accountChangeRoutes(auth: AdminAuth): readonly Route[] {
   const answer = (request: CheckedRequest): Promise<AdminResponse> => createLoggedIn(auth, request);
   return [
-    { method: "POST", path, access, body: newAccountChecks, answer },
-    {
-      method: "POST",
-      path: `${path}/:name/keys/:number`,
-      access,
+    declareRoute("POST /admin/v1/accounts", "server", answer, { body: newAccountChecks }),
+    declareRoute("POST /admin/v1/accounts/:name/keys/:number", "server", rotate, {
       body: keyChecks,
-      answer: rotate,
-    },
-    { method: "POST", path: `${path}/:name/settings`, access, answer: changeSettings },
-    { method: "DELETE", path: `${path}/:name`, access, query: { force }, answer: remove },
+    }),
+    declareRoute("POST /admin/v1/accounts/:name/settings", "server", changeSettings),
+    declareRoute("DELETE /admin/v1/accounts/:name", "server", remove, { query: { force } }),
   ];
 }
 

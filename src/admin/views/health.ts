@@ -4,7 +4,7 @@ import type { Sizes, ViewContext } from "../admin-context.ts";
 import { json, type AdminResponse } from "../admin-response.ts";
 import { oneOf, optional } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import type { FigureSample } from "./figures.ts";
 import { everySecondsValues } from "./health-history.ts";
 import { between, secondsBetween } from "./rates.ts";
@@ -51,15 +51,14 @@ const intervalTicksMin = (ticksPerSecond * 9n) / 10n;
  *  extents. */
 const useTicksMin = 10n * ticksPerSecond;
 
-const path = "/admin/v1/health";
 const query = { every: optional(oneOf(everySecondsValues)) };
 
 /** Routes of the health page. Only the admin token permits them, because their figures are sums
  *  over all accounts: with the key of one account, a caller must not see the load of other
  *  accounts. */
 export const healthRoutes: readonly Route[] = [
-  { method: "GET", path, access: "server", answer: showHealth },
-  { method: "GET", path: `${path}/history`, access: "server", query, answer: showHistory },
+  declareRoute("GET /admin/v1/health", "server", showHealth),
+  declareRoute("GET /admin/v1/health/history", "server", showHistory, { query }),
 ];
 
 async function showHealth({ context }: CheckedRequest): Promise<AdminResponse> {

@@ -4,7 +4,7 @@ import { json, noAccount, refuse, secondsUntil, type AdminResponse } from "../ad
 import { callService } from "../call-service.ts";
 import { oneOf, optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import { successor } from "../../encoding/keys.ts";
 import { leaseState, type Lease, type LeaseKind } from "../../protocol/lease.ts";
 import type { ServiceName } from "../../protocol/names.ts";
@@ -18,31 +18,23 @@ import { pageChecks, answerPage, scanPage, type PageBounds, type Page } from "./
 
 const breakPeriodSecondsMax = 60;
 
+const breakChecks = {
+  kind: oneOf(["blob", "container", "file", "share"]),
+  account: textCheck,
+  container: textCheck,
+  path: optional(textCheck),
+  snapshot: optional(textCheck),
+  periodSeconds: optional(wholeNumber({ min: 0, max: breakPeriodSecondsMax })),
+};
+
 /** Routes that list the leases of blobs, containers, files and shares that clients hold, and break
  *  one. */
 export const leaseRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/admin/v1/leases",
-    access: "principal",
-    query: pageChecks,
-    answer: listLeases,
-  },
-  {
-    method: "POST",
-    path: "/admin/v1/leases/break",
-    access: "principal",
+  declareRoute("GET /admin/v1/leases", "principal", listLeases, { query: pageChecks }),
+  declareRoute("POST /admin/v1/leases/break", "principal", breakLease, {
     acceptsAnyQuery: true,
-    body: {
-      kind: oneOf(["blob", "container", "file", "share"]),
-      account: textCheck,
-      container: textCheck,
-      path: optional(textCheck),
-      snapshot: optional(textCheck),
-      periodSeconds: optional(wholeNumber({ min: 0, max: breakPeriodSecondsMax })),
-    },
-    answer: breakLease,
-  },
+    body: breakChecks,
+  }),
 ];
 
 function listLeases(request: CheckedRequest): Promise<AdminResponse> {

@@ -14,7 +14,7 @@ import {
 } from "../admin-response.ts";
 import { optional, textCheck, wholeNumberText, type Checks } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute } from "../routes.ts";
 import { Names } from "./names.ts";
 import { readRecords } from "./pages.ts";
 
@@ -30,13 +30,7 @@ const query: Checks = {
   limit: optional(wholeNumberText({ min: 1, max: pageMax })),
 };
 
-export const messageRoute: Route = {
-  method: "GET",
-  path: "/admin/v1/messages",
-  access: "principal",
-  query,
-  answer: list,
-};
+export const messageRoute = declareRoute("GET /admin/v1/messages", "principal", list, { query });
 
 async function list(request: CheckedRequest): Promise<AdminResponse> {
   const { context, grant, sees } = request;

@@ -12,11 +12,10 @@ import { json, noAccount, refuse, type AdminResponse } from "../admin-response.t
 import { callService, type ServiceCall, type ServiceReply } from "../call-service.ts";
 import { findInputError, formatValue, oneOf, optional, textCheck, type Check } from "../inputs.ts";
 import type { CheckedRequest, JsonObject } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 
 /** The routes of stored access policies, which limit SAS of a container, queue, table or share and
  *  can revoke them. They call the operations Get and Set ACL of the services. */
-const path = "/admin/v1/policies";
 const serviceCheck = oneOf(serviceNames);
 const target = { service: serviceCheck, account: textCheck, container: textCheck };
 const timeCheck: Check = (value) => {
@@ -41,8 +40,8 @@ const bodyChecks = {
 /** The access level of a container, and the stored access policies of a container, queue, table or
  *  share. The operations behind it accept no SAS, so that the explorer cannot call them itself. */
 export const policyRoutes: readonly Route[] = [
-  { method: "GET", path, access: "principal", query: target, answer: read },
-  { method: "POST", path, access: "principal", answer: write },
+  declareRoute("GET /admin/v1/policies", "principal", read, { query: target }),
+  declareRoute("POST /admin/v1/policies", "principal", write),
 ];
 
 function policiesCheck(value: unknown): string | undefined {

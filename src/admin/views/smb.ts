@@ -6,7 +6,7 @@ import type { ViewContext } from "../admin-context.ts";
 import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { idCheck, isMissing, optional, formatValue, textCheck } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route, PathValues } from "../routes.ts";
+import { declareRoute, type Route, type PathValues } from "../routes.ts";
 import { findShare } from "./names.ts";
 import { openFilePage, type SmbFile } from "./open-files.ts";
 import { pageChecks, answerPage, readRecords } from "./pages.ts";
@@ -17,27 +17,16 @@ const closeChecks = {
   fileId: idCheck,
   open: optional(idCheck),
 };
-const path = "/admin/v1/smb";
 
 /** The routes with which administrators see what SMB clients have open, close files that a client
  *  has left open, and end sessions. */
 export const smbRoutes: readonly Route[] = [
-  { method: "GET", path, access: "principal", query: pageChecks, answer: list },
-  {
-    method: "POST",
-    path: `${path}/close`,
-    access: "account",
+  declareRoute("GET /admin/v1/smb", "principal", list, { query: pageChecks }),
+  declareRoute("POST /admin/v1/smb/close", "account", close, {
     acceptsAnyQuery: true,
     body: closeChecks,
-    answer: close,
-  },
-  {
-    method: "POST",
-    path: `${path}/sessions/:id/close`,
-    access: "account",
-    body: {},
-    answer: endSession,
-  },
+  }),
+  declareRoute("POST /admin/v1/smb/sessions/:id/close", "account", endSession, { body: {} }),
 ];
 
 export type SmbSession = ReturnType<typeof renderSession>;

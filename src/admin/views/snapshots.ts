@@ -1,59 +1,59 @@
 import { SnapshotError, type SnapshotProblem } from "../../store/saved-states/saved-states.ts";
 import { json, nothing, refuse } from "../admin-response.ts";
 import { textCheck } from "../inputs.ts";
-import type { Route } from "../routes.ts";
-import { refusePage } from "../request.ts";
+import { declareRoute, type Route } from "../routes.ts";
+import { refusePage, type CheckedRequest } from "../request.ts";
 
 const statuses: Readonly<Partial<Record<SnapshotProblem, number>>> = {
   SnapshotNotFound: 404,
   SnapshotAlreadyExists: 409,
 };
 
-const path = "/admin/v1/snapshots";
-const access = "server";
+const acceptsAnyQuery = true;
 
 /** Routes that save and restore the complete state of all accounts, for tests that need the same
  *  data again and again (`etagere snapshot`). */
 export const snapshotRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path,
-    access,
-    answer: guarded(({ context }) => json({ snapshots: context.snapshots.list() })),
-  },
-  {
-    method: "POST",
-    path,
-    access,
-    acceptsAnyQuery: true,
-    body: { name: textCheck },
-    answer: guarded(async ({ context, body: { name } }) => {
-      await context.snapshots.save(typeof name === "string" ? name : "");
-      return nothing;
-    }),
-  },
-  {
-    method: "POST",
-    path: `${path}/:snapshot/restore`,
-    access,
-    acceptsAnyQuery: true,
-    body: {},
-    answer: guarded(async ({ context }, { snapshot = "" }) => {
-      await context.snapshots.restore(snapshot);
-      return nothing;
-    }),
-  },
-  {
-    method: "DELETE",
-    path: `${path}/:snapshot`,
-    access,
-    acceptsAnyQuery: true,
-    answer: guarded(async ({ context }, { snapshot = "" }) => {
-      await context.snapshots.delete(snapshot);
-      return nothing;
-    }),
-  },
+  declareRoute(
+    "GET /admin/v1/snapshots",
+    "server",
+    guarded(({ context }) => json({ snapshots: context.snapshots.list() })),
+  ),
+  declareRoute(
+    "POST /admin/v1/snapshots",
+    "server",
+    changing((snapshots, { body: { name } }) =>
+      snapshots.save(typeof name === "string" ? name : ""),
+    ),
+    { acceptsAnyQuery, body: { name: textCheck } },
+  ),
+  declareRoute(
+    "POST /admin/v1/snapshots/:snapshot/restore",
+    "server",
+    changing((snapshots, _, name) => snapshots.restore(name)),
+    { acceptsAnyQuery, body: {} },
+  ),
+  declareRoute(
+    "DELETE /admin/v1/snapshots/:snapshot",
+    "server",
+    changing((snapshots, _, name) => snapshots.delete(name)),
+    { acceptsAnyQuery },
+  ),
 ];
+
+/** Wraps a change of the snapshots to a route that answers without a body. */
+function changing(
+  change: (
+    snapshots: CheckedRequest["context"]["snapshots"],
+    request: CheckedRequest,
+    name: string,
+  ) => Promise<unknown>,
+): Route["answer"] {
+  return guarded(async (request, { snapshot = "" }) => {
+    await change(request.context.snapshots, request, snapshot);
+    return nothing;
+  });
+}
 
 /** Wraps a route so that it rejects requests of web pages, and answers a `SnapshotError` with its
  *  code. */

@@ -4,7 +4,7 @@ import type { ContainerScope } from "../../blob/resources.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
 import type { ContentRef } from "../../content/content-ref.ts";
 import type { Address } from "../../operation/operation.ts";
@@ -21,8 +21,7 @@ import { pageChecks, answerPage, type Page } from "./pages.ts";
  *  the explorer: newest first and page by page, because List Blobs has the oldest first. */
 export function stateRoute({ httpServices }: ViewContext): Route {
   const query = { ...objectChecks(httpServices), ...pageChecks };
-  const path = "/admin/v1/states";
-  return { method: "GET", path, access: "principal", query, answer: listStates };
+  return declareRoute("GET /admin/v1/states", "principal", listStates, { query });
 }
 
 async function listStates(request: CheckedRequest): Promise<AdminResponse> {

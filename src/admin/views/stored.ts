@@ -14,7 +14,7 @@ import type { StoredView } from "../api-types.ts";
 import { json, noAccount, type AdminResponse } from "../admin-response.ts";
 import { textCheck } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute } from "../routes.ts";
 
 /** The most containers, queues, tables or shares of an account that are counted for its overview
  *  page: without a limit the cost of the page would grow with what is stored. */
@@ -32,13 +32,9 @@ const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
 
 /** How many containers, queues, tables and shares an account has, and how much of its quota is in
  *  use. */
-export const storedRoute: Route = {
-  method: "GET",
-  path: "/admin/v1/stored",
-  access: "principal",
+export const storedRoute = declareRoute("GET /admin/v1/stored", "principal", count, {
   query: { account: textCheck },
-  answer: count,
-};
+});
 
 async function count(request: CheckedRequest): Promise<AdminResponse> {
   const { context, query, accounts: known, sees } = request;

@@ -23,41 +23,27 @@ import {
 } from "../admin-response.ts";
 import { optional, textCheck, wholeNumber } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route, PathValues } from "../routes.ts";
+import { declareRoute, type Route, type PathValues } from "../routes.ts";
 import { mayUseSubscriptions } from "../security/grant.ts";
 
 const settledSecondsMax = 300;
 const settledSecondsDefault = 30;
 
-const path = "/admin/v1/subscriptions";
-const onePath = `${path}/:account/:name`;
-
 const settledChecks = {
   timeoutSeconds: optional(wholeNumber({ min: 0, max: settledSecondsMax })),
 };
-const common = { path: onePath, access: "principal" } as const;
 
 /** Routes of event subscriptions. An account key sees those of its account; the admin token changes
  *  them, and principals whose roles permit it. */
 export const subscriptionRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path,
-    access: "principal",
+  declareRoute("GET /admin/v1/subscriptions", "principal", list, {
     query: { account: optional(textCheck) },
-    answer: list,
-  },
-  { ...common, method: "GET", answer: show },
-  { ...common, method: "PUT", answer: put },
-  { ...common, method: "PATCH", answer: change },
-  { ...common, method: "DELETE", answer: remove },
-  {
-    method: "POST",
-    path: "/admin/v1/events/settled",
-    access: "account",
-    body: settledChecks,
-    answer: answerSettled,
-  },
+  }),
+  declareRoute("GET /admin/v1/subscriptions/:account/:name", "principal", show),
+  declareRoute("PUT /admin/v1/subscriptions/:account/:name", "principal", put),
+  declareRoute("PATCH /admin/v1/subscriptions/:account/:name", "principal", change),
+  declareRoute("DELETE /admin/v1/subscriptions/:account/:name", "principal", remove),
+  declareRoute("POST /admin/v1/events/settled", "account", answerSettled, { body: settledChecks }),
 ];
 
 async function list(request: CheckedRequest): Promise<AdminResponse> {

@@ -11,7 +11,7 @@ import {
 } from "../feed/feed-event.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
 import { type CheckedRequest, countOf } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute, type Route } from "../routes.ts";
 import { objectChecks, objectTargetOf } from "./object-target.ts";
 import { renderState, storedStates } from "./states.ts";
 import { readRecords } from "./pages.ts";
@@ -30,8 +30,7 @@ const entriesMax = 1000;
  *  snapshots), and the requests on it that the request feed still has in memory. */
 export function timelineRoute({ httpServices }: ViewContext): Route {
   const query = objectChecks(httpServices);
-  const path = "/admin/v1/timeline";
-  return { method: "GET", path, access: "principal", query, answer: timeline };
+  return declareRoute("GET /admin/v1/timeline", "principal", timeline, { query });
 }
 
 async function timeline(request: CheckedRequest): Promise<AdminResponse> {
@@ -133,7 +132,7 @@ export function recordingRoute({ httpServices }: ViewContext): Route {
     // A request without parameters of an object gets the recording of all objects.
     ...Object.fromEntries(named.map(([name, check]) => [name, optional(check)])),
   };
-  return { method: "GET", path: "/admin/v1/recording", access: "principal", query, answer: record };
+  return declareRoute("GET /admin/v1/recording", "principal", record, { query });
 }
 
 /** The object whose recording is requested; for a message the queue, and the id of the message. */

@@ -9,7 +9,7 @@ import type { ViewContext } from "../admin-context.ts";
 import { json, secondsUntil, type AdminResponse } from "../admin-response.ts";
 import { objectKey, type Spanned, type FeedEvent } from "../feed/feed-event.ts";
 import type { CheckedRequest } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { declareRoute } from "../routes.ts";
 import { Names } from "./names.ts";
 import { fileTargetOf, lettersOf } from "./open-files.ts";
 import { overlaps, type ByteSpan } from "../../file/locks/byte-ranges.ts";
@@ -23,12 +23,7 @@ const leaseWaitTicks = 60n * ticksPerSecond;
 const waitsMax = 500;
 
 /** Clients that wait: for SMB locks, for breaks of caching grants, and for leases. */
-export const waitRoute: Route = {
-  method: "GET",
-  path: "/admin/v1/waits",
-  access: "principal",
-  answer: list,
-};
+export const waitRoute = declareRoute("GET /admin/v1/waits", "principal", list);
 
 async function list({ context, sees }: CheckedRequest): Promise<AdminResponse> {
   const now = context.clock.wall();

@@ -12,10 +12,6 @@ import {
   parseExtentKey,
 } from "./tables.ts";
 
-/** Second part of the key of the garbage entry that a restore writes. No other entry has it,
- *  because ids of nodes and extents start at 2^32. */
-const restoreGarbageId = 0n;
-
 /**
  * How content is restored with a saved state of the store (`data/services.ts` passes these rules to
  * it). Records of other services return to their old values; those of content cannot, because
@@ -79,6 +75,10 @@ function knownGarbage(changed: readonly ChangedKey[]): ReadonlySet<bigint> {
   }
   return known;
 }
+
+/** Second part of the key of the garbage entry that a restore writes. No other entry has it,
+ *  because ids of nodes and extents start at 2^32. */
+const restoreGarbageId = 0n;
 
 function garbageOf(nodes: readonly bigint[], sequence: number): RestoreWrite {
   const key = garbageKey(sequence, restoreGarbageId);

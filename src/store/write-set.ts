@@ -7,7 +7,8 @@ import { keyInLog } from "./logs.ts";
 
 /** The buffered writes of transactions: of one attempt (`WriteSet`), of a whole commit batch
  *  (`BatchChanges`), and as the engine gets them (`writesOf`). `Attempt`, `Committer` and
- *  `EngineCommits` use them. */
+ *  `EngineCommits` use them. `RangeHeads` lets the transactions of a batch skip what earlier ones
+ *  have deleted. */
 
 export type Change = KeyChange | Append;
 

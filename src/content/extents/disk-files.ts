@@ -26,8 +26,9 @@ import {
   type SpareSpace,
 } from "./extent-files.ts";
 
-/** Extents as files of a folder on this machine. `data/storage-backends.ts` opens it for stores
- *  whose content is neither in memory nor in S3. */
+/** Extents (units in which many contents are stored) as files of a folder, with spare space for a
+ *  full disk, and with writes past the system's cache for large bodies. `data/storage-backends.ts`
+ *  opens it for stores whose content is neither in memory nor in S3. */
 
 const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);

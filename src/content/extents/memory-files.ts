@@ -1,6 +1,7 @@
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
 
-/** Extents in memory, for a server without a disk (`data/storage-backends.ts`) and for tests. */
+/** Extents (units in which many contents are stored) in memory, up to a limit: for a server without
+ *  a disk (`data/storage-backends.ts`) and for tests. */
 
 const pageBytes = 64 * 1024;
 const extentBytesMax = 16 * 1024 * 1024;

@@ -33,7 +33,8 @@ import type { IdAllocator } from "../extents/ids.ts";
 /** Compaction: copies the live bytes of a sparse extent elsewhere, so that the extent can be
  *  deleted. `space-reclaimer.ts` selects the extents. The owner index names the records and content
  *  nodes whose slices (references to ranges of extents) must be changed. Each is changed in a
- *  transaction of its own, which skips slices that a client has replaced meanwhile. */
+ *  transaction of its own, which skips slices that a client has replaced meanwhile. On a full disk,
+ *  which has no space for copies, the end of an extent is cut off instead. */
 
 /** Limit of the records and content nodes whose slices one round of an extent moves, so that other
  *  extents get their turn. */

@@ -13,8 +13,9 @@ import {
   type Credentials,
 } from "./signature.ts";
 
-/** A small client of S3 for `content/s3/`: signs and sends requests, retries temporary failures.
- *  The official library would be a large dependency for GET, PUT and DELETE. */
+/** A small client of S3 for `content/s3/`: signs and sends requests, retries temporary failures,
+ *  parses `s3://…` locations. The official library would be a large dependency for GET, PUT and
+ *  DELETE. */
 
 interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;

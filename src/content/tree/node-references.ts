@@ -15,11 +15,6 @@ import {
   nodeOwnerKey,
 } from "../tables.ts";
 
-/** A change that writes at most this many content nodes does not yield to the event loop. */
-const nodesPerStepMax = 64;
-/** Cost of writing a node, in units of event-loop time (`base/loop-share.ts`). */
-const unitsPerNode = 8;
-
 /**
  * Tracks the references that one change of content (`apply-plan.ts`) adds and removes, so that
  * nodes are deleted exactly when no snapshot, copy or version needs them any more. A content node
@@ -158,6 +153,10 @@ export class NodeReferences {
   }
 }
 
+/** A change that writes at most this many content nodes does not yield to the event loop. */
+const nodesPerStepMax = 64;
+/** Cost of writing a node, in units of event-loop time (`base/loop-share.ts`). */
+const unitsPerNode = 8;
 const noBytes = new Uint8Array(0);
 
 /** How many parents or records refer to a content node; without a stored count it is 1. */

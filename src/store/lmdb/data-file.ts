@@ -15,9 +15,9 @@ import { isNoSpaceError } from "../folders.ts";
 import { StoreFull, StoreUnavailable } from "../store.ts";
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 
-/** What the LMDB library leaves to its caller: modes of its files, a deleted data file, and a full
- *  disk, on which lmdb 3.5 would end the process or damage its memory. `lmdb-engine.ts` calls this
- *  before and after its commits. */
+/** What the LMDB library leaves to its caller: modes of its files, its lock file, a deleted data
+ *  file, and a full disk, on which lmdb 3.5 would end the process or damage its memory.
+ *  `lmdb-engine.ts` calls this before and after its commits. */
 
 const groupAndOthers = 0o077;
 

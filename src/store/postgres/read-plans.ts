@@ -8,7 +8,8 @@ import type { PlannedKey } from "./rows.ts";
 import { RecentMap } from "../../process/memo.ts";
 
 /** Predicts which keys an operation will read, for `prefetcher.ts`: a dry run of the operation
- *  (`prefetch`) reads cached, possibly stale values, and the keys it asks for are recorded. */
+ *  (`prefetch`) reads cached, possibly stale values (`ReadCache`), and the keys it asks for are
+ *  recorded. Plans of several operations are merged. */
 
 export interface PlannedRange {
   readonly start: KeyText;

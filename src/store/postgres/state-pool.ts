@@ -10,7 +10,8 @@ import { asUnavailable } from "./unavailable.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 
 /** Opens states of the database for `PostgresStore`: read-only transactions for snapshots and first
- *  attempts, and the one that holds the commit lock. */
+ *  attempts, and the one that holds the commit lock. `keepActive` is for views that are open for
+ *  long. */
 
 const headerQuery = `SELECT sequence, ticks, ${storeTicks} AS clock FROM state`;
 const beginReading = `${beginSnapshotRead}; ${headerQuery}`;

@@ -19,7 +19,8 @@ interface ReaderParts {
   readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
-  /** Throws if this server node was fenced, so that the pin has ended. */
+  /** Throws if other server nodes took this one for ended (fenced it): then they no longer keep
+   *  what it pinned. */
   readonly assertPinned: () => Promise<void>;
   /** Whether the bytes are in S3, which may be unreachable: `reach` then tests it. */
   readonly isRemote: boolean;
@@ -80,7 +81,7 @@ async function* readChunks(
     }
     if (left > 0) yield await filler.finish();
   } catch (error) {
-    // The other nodes may have deleted the content if they have fenced this one in the meantime.
+    // Other nodes that have fenced this one may have deleted the content: then that is the error.
     await parts.assertPinned();
     throw error;
   } finally {

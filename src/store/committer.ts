@@ -87,6 +87,7 @@ export interface QueuedTransaction {
   readonly writesBefore?: number;
 }
 
+/** Work takes milliseconds; longer it waits for something that the batch blocks. */
 const defaultAttemptMillisecondsMax = 5_000;
 
 /** Runs the work of a transaction once, synchronously unless a read returns a promise: awaiting

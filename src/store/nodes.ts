@@ -19,7 +19,8 @@ interface NodesOptions {
   /** Fences a server node: it can never commit again. Only after that may other nodes treat it as
    *  ended. */
   readonly fence: (node: string) => Promise<void>;
-  /** Throws `StoreUnavailable` if this node was fenced. */
+  /** Throws `StoreUnavailable` if the other nodes have fenced this one, because it seemed to have
+   *  ended. */
   readonly assertNotFenced: () => Promise<void>;
 }
 

@@ -191,11 +191,13 @@ export class TransactionalStore implements Store {
   }
 }
 
+/** So many conflicts in a row mean a bug or a key that is too busy: the client gets 503. */
 const attemptsMaxDefault = 64;
 
 /** Message of `StoreClosed`, which every method of a closed store throws. */
 export const closedMessage = "the store was closed";
 
+/** The state of a store without commits, for an attempt that has not run yet. */
 export const emptyState: StateReader = {
   sequence: 0,
   ticks: 0n,

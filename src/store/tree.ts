@@ -29,6 +29,7 @@ interface TreeBounds {
   readonly reverse: boolean;
 }
 
+/** Entries of a node: more cost more to copy, fewer make the tree deeper. */
 const entriesMax = 64;
 
 /** Identifies one batch of changes: nodes with the same `Edit` were created by it, so that no other

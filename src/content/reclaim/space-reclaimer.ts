@@ -40,6 +40,7 @@ const entriesPerRoundMax = 4096;
 /** Limit of the content nodes that one transaction deletes, because a tree may have thousands. */
 const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
+/** Deleting must work on a full disk, because it frees space. */
 const freeing = { mayUseReserve: true };
 
 interface GarbageParts extends Pick<ContentOptions, "store" | "files"> {
@@ -171,6 +172,7 @@ async function releaseNode(tx: Transaction, id: bigint): Promise<readonly bigint
 
 type OrphanParts = Pick<ContentOptions, "store" | "files" | "clock" | "log">;
 
+/** Extents without a record are rare, and each search lists the whole bucket. */
 const pauseBetweenSweeps: Ticks = 3600n * ticksPerSecond;
 
 /** Removes extents without a record from the storage. They are left over if an upload of a fenced

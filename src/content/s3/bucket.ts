@@ -56,8 +56,10 @@ interface BucketResponse {
   readonly body: Buffer;
 }
 
+/** More requests wait for a connection: reads, uploads and read-aheads share them. */
 const connectionsMax = 64;
 const idleMillisecondsMax = 10_000;
+/** A health check must answer before its caller gives up. */
 const pingMilliseconds = 3_000;
 /** Limit of the tries per request, with pauses from `pauseMillisecondsFirst` to
  *  `pauseMillisecondsMax`: S3 asks clients to slow down with status 503. */

@@ -22,6 +22,7 @@ import { encodeBlocks } from "./checksummed-blocks.ts";
 
 /** Reads of at least this many bytes are examined for sequential access (`#readAhead`). */
 const longReadBytes = 512 * 1024;
+/** How far a sequential read is ahead: two chunks of a download (`content/reader.ts`). */
 const readAheadBytes = 2 * 1024 * 1024;
 /** How many sequential reads of one extent are recognised at the same time. */
 const endsMax = 16;

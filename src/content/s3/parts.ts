@@ -12,10 +12,12 @@ export interface Part {
 /** Limit of the length of a part: a listing for an offset begins this far before it. Large enough
  *  that requests cost little, small enough to buffer several. */
 export const partBytesMax = 4 * 1024 * 1024;
+/** Hexadecimal digits in the name of a part, of a fixed number so that names sort by offset. */
 const offsetDigits = 10;
 const lengthDigits = 7;
 /** The most that S3 returns in one page. */
 const pageKeysMax = 1000;
+/** Bounds a listing; an extent has far fewer parts. */
 const pagesMax = 1_000;
 const removalsAtOnce = 16;
 const extentsFolder = "extents/";

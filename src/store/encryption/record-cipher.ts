@@ -34,6 +34,7 @@ export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 /** Limit of the decrypted values that are kept in memory: mostly accounts and containers, which
  *  every request reads, and what was just written. */
 const cachedBytesMax = 8 * 1024 * 1024;
+/** Longer values have content, which is seldom read twice. */
 const cachedValueBytesMax = 4096;
 
 interface CachedValue {

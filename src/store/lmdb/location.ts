@@ -67,6 +67,7 @@ interface LocationUser extends ProcessIdentity {
 /** A marker file that was not touched for 30 s, six times as long as the interval, belongs to a
  *  process that has ended. */
 const silenceSecondsMax = 30;
+/** How often a process touches its marker file. */
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
 

@@ -33,6 +33,7 @@ interface LmdbStoreOptions extends Omit<TransactionalStoreOptions, "engine" | "c
   readonly values?: ValueCodec | undefined;
 }
 
+/** Rare, because killed processes are; often enough that the file grows little. */
 const readersCheckMilliseconds = 30_000;
 
 /** Opens the store in a folder, which contains `format`, `open/` (a marker file per process, see

@@ -145,6 +145,7 @@ interface Step {
   readonly next: ScanBounds | undefined;
 }
 
+/** Bounds the memory of a scan without a limit. */
 const stepEntriesMax = 1000;
 
 /** The last key that a scan of one file has reached; `undefined` if it has reached the end. */
@@ -170,6 +171,7 @@ function restAfter(bounds: ScanBounds, reached: KeyText): ScanBounds {
   return bounds.reverse ? { ...bounds, end: reached } : { ...bounds, start: `${reached}\0` };
 }
 
+/** Limit of the tries to open both files while other processes commit. */
 const opensMax = 1000;
 /** How many overlapping keys (those in both files) each commit reconciles at least, that is,
  *  deletes from one file. */

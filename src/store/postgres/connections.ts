@@ -28,6 +28,7 @@ interface ConnectionOptions {
   readonly log: Log;
 }
 
+/** One connection for commits, which run one after the other, and one for other writes. */
 const writersMax = 2;
 export const lookupsMax = 2;
 const connectMilliseconds = 5_000;

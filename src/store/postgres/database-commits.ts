@@ -165,6 +165,7 @@ interface SentBatch {
   readonly conflicts: ReadonlySet<number>;
 }
 
+/** Pauses before a batch is sent again double between these limits. */
 const pauseMillisecondsFirst = 20;
 const pauseMillisecondsMax = 1_000;
 /** How long a batch is sent again before its transactions fail: enough for a failover. */

@@ -23,6 +23,7 @@ interface PostgresStoreLocation extends NodeOptions {
 }
 
 const schemaDefault = "etagere";
+/** Connections for snapshots per node: a database often permits 100 in total. */
 const readersMaxDefault = 16;
 /** The record of a node's last batch is deleted after so many transactions. It is needed for the 15
  *  s in which a batch is sent again; no store commits so many meanwhile. The age in seconds does

@@ -160,7 +160,7 @@ export class PostgresStore implements Store {
   }
 
   /** Throws `StoreUnavailable` if another node has fenced this one, or if the database is
-   *  unreachable. A node learns it by itself only when it commits. */
+   *  unreachable. Without this call a node learns it only when it commits. */
   async assertNotFenced(): Promise<void> {
     this.#checkOpen();
     try {

@@ -131,6 +131,7 @@ function merged(all: readonly ReadPlan[], join: (one: number, other: number) => 
   return { keys, ranges: [...ranges.values()] };
 }
 
+/** Bounds the memory of `ReadCache` to 32 MiB, with `valueBytesMax`. */
 const cachedEntriesMax = 8192;
 /** Longer values are not cached: they contain content, not references to other keys. */
 const valueBytesMax = 4096;

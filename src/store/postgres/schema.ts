@@ -166,6 +166,7 @@ export const migrations: readonly Migration[] = [
   },
 ];
 
+/** Names that need no quotes in SQL, with space for a suffix (PostgreSQL's limit is 63). */
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
 /** Timeout of one migration step: 10 minutes, because on a large table it takes long, and nodes

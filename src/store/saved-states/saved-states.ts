@@ -43,6 +43,7 @@ const undoPrefix = "\u0000\u0005";
 const newestText = "\u0000\u0006";
 const newestKey = keyOfText(newestText);
 const numberUnits = 4;
+/** First byte of an undo entry: whether the key was there, and its value follows. */
 const wasAbsent = 0;
 const wasPresent = 1;
 const pageEntriesMax = 1000;

@@ -62,11 +62,11 @@ export class EngineCommits implements BatchCommits {
     return this.#write(batch, accepted, latest.sequence);
   }
 
-  /** The sequence of the state that all transactions have read, if this process has written nothing
-   *  since; undefined if they have read several. A newer state could differ only by commits or the
-   *  priority of other processes, which are checked under the write lock all the same. Clients that
-   *  are answered together send their next requests together, so nearly every batch has one
-   *  state. */
+  /** The sequence (number) of the state that all transactions of a batch have read, if this process
+   *  has written nothing since; undefined if they have read several. A newer state could differ
+   *  only by commits or the priority of other processes, which are checked under the write lock all
+   *  the same. Clients that are answered together send their next requests together, so nearly
+   *  every batch has one state. */
   #commonSequence(transactions: readonly QueuedTransaction[]): number | undefined {
     const sequence = transactions[0]?.attempt.sequence;
     for (const { isStale, writesBefore, attempt } of transactions) {
@@ -122,8 +122,8 @@ export class EngineCommits implements BatchCommits {
   }
 }
 
-/** The state that a batch is validated against. A view of it is opened only if a transaction is
- *  stale, or must be retried. */
+/** The latest state of the store, with which the transactions of a batch are compared. A view of it
+ *  is opened only if one has read an older state, or must be retried. */
 class LatestState implements BatchState {
   readonly sequence: number;
   readonly #engine: Engine;

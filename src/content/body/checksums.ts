@@ -12,9 +12,8 @@ import { continueCrc, crcOfHalves } from "./crc64-program.ts";
 
 const noop = (): void => undefined;
 
-/** Uses the one-shot hash, which is faster than `createHash` for small bodies, and takes the digest
- *  as text, because the Buffer that the library would return is memory outside
- *  the heap, whose allocation takes a third of the time of a small body. */
+/** Uses the one-shot hash, which is faster than `createHash` for small bodies. Takes the digest as
+ *  text: a Buffer is memory outside the heap, whose allocation would take a third of the time. */
 export function md5Of(bytes: Uint8Array): Uint8Array {
   const text = hash("md5", bytes, "binary");
   const digest = new Uint8Array(md5Bytes);

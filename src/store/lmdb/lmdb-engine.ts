@@ -65,7 +65,8 @@ function copyEntry(key: Key, text: KeyText, stored: Uint8Array): VersionedEntry 
   return { key, text, value: copyBytes(stored, revisionBytes), revision: readRevision(stored) };
 }
 
-/** A buffer as the library takes it for a value: from `start` to `end`. */
+/** A buffer from which the LMDB library takes only the bytes from `start` to `end` as a value, so
+ *  that one buffer serves values of any length. */
 interface ValueBuffer extends Buffer {
   start: number;
   end: number;
@@ -75,8 +76,8 @@ function newValueBuffer(length: number): ValueBuffer {
   return Object.assign(Buffer.allocUnsafeSlow(length), { start: 0, end: 0 });
 }
 
-/** Stores values with their revisions, one after the other in the same buffer: inside a transaction
- *  the library copies a value before `put` returns. */
+/** Puts each value with its revision (number of its transaction) into the same buffer, which saves
+ *  an allocation per write: inside a transaction the library copies it before `put` returns. */
 class StoredValues {
   #buffer = newValueBuffer(valueBytesMin);
 
@@ -91,6 +92,7 @@ class StoredValues {
   }
 }
 
+/** Initial length of the buffer: longer than nearly all records. */
 const valueBytesMin = 8 * 1024;
 
 /** Encodes the state record, which every commit writes: sequence, time, and which first bytes of

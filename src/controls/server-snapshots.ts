@@ -31,6 +31,7 @@ interface SnapshotParts {
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const generatedIdBytes = 8;
 
+/** Saves, restores and deletes states of all accounts by name. */
 export class ServerSnapshots {
   readonly #parts: SnapshotParts;
   /** Names of snapshots without a chosen name; they are deleted when the server ends. */

@@ -10,6 +10,7 @@ interface BackgroundTask {
   readonly round: () => Promise<boolean | number>;
 }
 
+/** Running background tasks, as the server stops them. */
 export interface Background {
   /** Resolves when no round is running and none will start. */
   stop(): Promise<void>;

@@ -53,6 +53,7 @@ export function beginCopy(store: Store, from: string): Promise<CopyMark> {
   });
 }
 
+/** Deletes the mark after the last record, so that servers can open the store. */
 export function endCopy(store: Store): Promise<void> {
   return store.transact(async (tx) => tx.delete(copyMarkKey()));
 }

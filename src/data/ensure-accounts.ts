@@ -72,6 +72,7 @@ async function ensureServedSubscriptions(store: Store, parts: AccountParts): Pro
   if (problems.length > 0) parts.log.warn({ problems }, "subscriptions were not configured");
 }
 
+/** Throws `StartRefused` if there are problems: a start must not ignore them. */
 export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {
   const problems = await found;
   if (problems.length > 0) throw new StartRefused(problems);

@@ -50,6 +50,7 @@ interface StorageLocations {
   readonly encryption?: string | undefined;
 }
 
+/** What opening the storage of a server needs. */
 export interface StorageOptions extends World, StorageLocations {
   /** Counts commits, for the metrics. */
   readonly meter?: Meter | undefined;

@@ -36,6 +36,7 @@ const escapeByte = 0x01;
 const beyondAnyPart = 0xff;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
 
+/** Encodes a tuple; the result has no tag of a table. */
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   return copyBytes(keyScratch, 0, writeParts(parts, 0));
 }

@@ -177,6 +177,7 @@ export interface NoticeView {
  *  need it. */
 type IndexesOf<R> = (record: R, parts: () => readonly KeyPart[]) => readonly IndexEntry[];
 
+/** An entry that is derived from a record: an encoded key and its value. */
 export interface IndexEntry {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
@@ -185,6 +186,7 @@ export interface IndexEntry {
 /** An entry that a record requires in another table; with this value, if `value` is set. */
 export type RelatedEntry = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
 
+/** Creates a table from its declaration: with functions that encode and decode its keys. */
 export function defineTable<K, R>(definition: TableDefinition<K, R>): Table<K, R> {
   const { name, tag, defines = {} } = definition;
   checkTag(name, tag);
@@ -221,6 +223,7 @@ function checkTag(name: string, tag: number): void {
   throw new RangeError(`tag of ${name} must be 1 to 254, got ${tag}`);
 }
 
+/** The table without the types of its keys and records, for lists of tables. */
 export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {
   return table as unknown as AnyTable;
 }

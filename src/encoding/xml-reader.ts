@@ -56,6 +56,7 @@ const whitespaceOnly = /^[ \t\r\n]*$/;
 /** The root element, or the location at which the document is malformed. */
 export type ReadDocument = { readonly root: XmlElement } | XmlLocation;
 
+/** Reads a whole document at once; long ones are read in steps (`beginDocument`). */
 export function readDocument(text: string): ReadDocument {
   const reading = beginDocument(text);
   readSome(reading, Infinity);

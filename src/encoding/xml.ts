@@ -17,6 +17,7 @@ export interface XmlLocation {
   readonly position: number;
 }
 
+/** A parsed element, with its location for faults. */
 export interface XmlElement {
   /** Local name, without the namespace prefix: Azure's documents use no namespaces. */
   readonly name: string;

@@ -47,6 +47,7 @@ export function disablePretenuring(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
+/** Memory and CPU time of this process, for metrics. */
 export interface ProcessFigures {
   readonly residentBytes: number;
   readonly heapUsedBytes: number;

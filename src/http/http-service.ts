@@ -64,6 +64,7 @@ export interface HttpServiceOptions {
   readonly oauth: OAuthMode | undefined;
 }
 
+/** A request and its response, as a line of the access log describes them. */
 export interface AccessLogEntry {
   readonly remoteAddress: string;
   readonly method: string;
@@ -76,7 +77,7 @@ export interface AccessLogEntry {
 /** Writes one line of the access log per response. Undefined if there is no access log. */
 export type WriteAccess = ((entry: AccessLogEntry) => void) | undefined;
 
-/** Where the pipeline reports completed requests. The event feed sets `watch` while it has
+/** Where the pipeline reports completed requests. The request feed sets `watch` while it has
  *  subscribers; otherwise reporting costs nothing. */
 export interface Observer {
   watch: ((observed: ObservedRequest) => void) | undefined;
@@ -93,6 +94,7 @@ export interface ObservedRequest extends CompletedRequest {
   readonly reply: WireResponse;
 }
 
+/** Records requests as spans (timed parts of traces); `server/telemetry` implements it. */
 export interface RequestTracer {
   /** Begins the span of a request; undefined if the request is not sampled. */
   begin(request: WireRequest): Span | undefined;

@@ -14,8 +14,7 @@ export interface WireRequest {
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
   readonly body: Body;
-  /** The complete body, if it is in memory already: that of a part of a batch; undefined
-   *  otherwise. */
+  /** The complete body if it is in memory already, as that of a part of a batch. */
   readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
@@ -45,6 +44,7 @@ export interface RequestMemory {
   enter(limiter: ByteLimiter, bytes: number): Promise<void>;
 }
 
+/** A response as the pipeline returns it; `handler.ts` sends it. */
 export interface WireResponse {
   readonly status: number;
   readonly reason?: string;
@@ -56,6 +56,7 @@ export interface WireResponse {
   finished?: (() => void) | undefined;
 }
 
+/** A body in memory, in reusable pages, or streamed from stored content. */
 export type WireBody =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array | string }
   | { readonly kind: "paged"; readonly paged: PagedText }
@@ -68,8 +69,7 @@ export interface StreamedBody {
   readonly length: number;
 }
 
-/** Returns the whole body in one piece, as parts of a batch need it, and releases the pages of a
- *  paged one. */
+/** Returns the whole body in one piece, for a part of a batch, and releases its pages. */
 export function bufferBody(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
   if (body.kind === "bytes") return body.bytes;
   const { paged } = body;

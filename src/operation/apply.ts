@@ -193,7 +193,7 @@ function writePlain(
   else tx.put(key, codec.encode(record));
 }
 
-/** A write of a record, and of what its table derives from it: content references, index entries,
+/** A write of a record, and of what its table derives: content references, index entries,
  *  notices. */
 interface RecordWrite {
   readonly table: AnyTable;

@@ -46,6 +46,7 @@ export const leaseChange = {
   etag: "keep",
   effect: "writes",
 } as const;
+/** The header that selects Break Lease among the Lease operations. */
 export const breakHeaders = { "x-ms-lease-action": "break" } as const;
 
 /** The parameters of a Lease operation: the action, and what it needs. The valid durations depend

@@ -10,8 +10,7 @@ const reservationMillisecondsMax = 25;
 /** Time after the last conditional write at which a queue is removed: the clients have ended their
  *  loops, and the queue would only take memory. */
 const idleMillisecondsMax = 1000;
-/** Most resources with a queue at a time, which bounds the memory; further ones have no fair
- *  order. */
+/** Most resources with a queue, which bounds the memory; further ones have no fair order. */
 const queuesMax = 10_000;
 /** Most waiting clients per resource. Further clients proceed at once, so that the last client in
  *  the queue waits a few seconds at most. */

@@ -14,10 +14,10 @@ export interface Dialect {
   /** Returns the method that selects the operation: that of the request, or of X-HTTP-Method for
    *  clients whose proxies allow only POST. */
   readonly method: (method: string, rawHeaders: readonly string[]) => Result<string>;
-  /** Parses `If-Match` for operations with the conditions policy `match`; undefined if no operation
-   *  has it. */
+  /** Parses `If-Match` for operations with the conditions policy `match`; undefined if none has
+   *  it. */
   readonly readMatch?: (reader: ParamReader) => Result<Conditions>;
-  /** The headers with the ETag of a reply. */
+  /** Returns the headers for the ETag of a reply; those of tables have no Last-Modified. */
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
   readonly renderFault: (fault: Fault, request: RequestInfo) => RenderedFault;
   /** Whether a request without credentials is rejected before its path is checked: recorded from
@@ -44,6 +44,7 @@ export interface RequestInfo {
   readonly wallNow: Ticks;
 }
 
+/** A fault in the format of the dialect. */
 export interface RenderedFault {
   readonly headers: Readonly<Record<string, string>>;
   readonly type: string;

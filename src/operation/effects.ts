@@ -42,8 +42,7 @@ export interface ReclaimJob {
   readonly scope: JobScope;
   /** The job runs at this time or later; undefined: at once. */
   readonly due?: Ticks;
-  /** Id of the account with a quota that the removed bytes belong to; undefined if they were not
-   *  counted. */
+  /** Id of the account whose usage has the removed bytes; undefined if they were not counted. */
   readonly account?: bigint | undefined;
 }
 

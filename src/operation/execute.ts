@@ -112,7 +112,7 @@ export interface ETaggedRecord {
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Executes one call: load, check and decide on one state, commit only if nothing that was read has
+/** Executes one call: load, check and decide on one state, commit if nothing that was read has
  *  changed. */
 export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { contentionQueues } = runtime;
@@ -129,8 +129,7 @@ export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
     : executeNow(runtime, call);
 }
 
-/** Waits for the clients before this one in the contention queue of the resource, then executes the
- *  call. */
+/** Waits for earlier clients in the contention queue of the resource, then executes the call. */
 async function executeInOrder(
   runtime: Runtime,
   call: Call,

@@ -48,8 +48,7 @@ export function formatMarker(parts: readonly string[]): string {
   return `2!${encoded.length}!${encoded}`;
 }
 
-/** A `marker` parameter whose value `formatMarker` has written; `isPart` checks each of its
- *  texts. */
+/** A `marker` parameter that `formatMarker` has written; `isPart` checks each of its texts. */
 function markerOf(isPart: (part: string) => boolean): Param<readonly string[] | undefined> {
   return markerParam((value) => parseMarker(value, isPart));
 }
@@ -71,8 +70,8 @@ export const marker = markerOf(fitsName);
 /** The marker of a listing whose entries may have paths that are longer than names. */
 export const pathMarker = markerOf(isListedPath);
 
-/** The `marker` of listings in which Azure shows the position in plain text: `/account/name` of the
- *  next entry. */
+/** The `marker` of listings in which Azure shows the position as text: `/account/name` of the next
+ *  entry. */
 export const nameMarker = markerParam(nameText);
 
 function parseMarker(

@@ -30,8 +30,8 @@ export interface Route<N extends string = string> {
   readonly resource: N;
   /** Query parameters that select the operation; `true`: any value. */
   readonly query?: Readonly<Record<string, string | true>>;
-  /** Headers that distinguish operations of the same method and query; `true`: any value, `false`:
-   *  absent. */
+  /** Headers that select among operations of one method and query; `true`: any value, `false`:
+   *  none. */
   readonly headers?: Readonly<Record<string, string | boolean>>;
   /** A media type that `Accept` must contain. If the x-ms-version is older than `since`, the
    *  request selects another operation of the same route. */
@@ -78,6 +78,7 @@ interface XmlDocument<B> {
   readonly returnsChecksum?: true;
 }
 
+/** Parses the root element of a body; long lists in steps between which other requests run. */
 export type XmlParser<B> = (root: XmlElement | undefined, loop: LoopShare) => Awaitable<Result<B>>;
 type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
 
@@ -143,8 +144,7 @@ interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadConte
   readonly endpoint: string;
   /** Whether the request was sent to the secondary endpoint. */
   readonly secondary: boolean;
-  /** Object id of a caller with a bearer token, or of the user who acts with a user delegation
-   *  SAS. */
+  /** Object id of a caller with a bearer token, or of the user of a user delegation SAS. */
   readonly callerId: string | undefined;
   /** Whether the SAS of the request has a permission besides those of the operation; undefined: the
    *  credentials are no SAS. */
@@ -340,6 +340,7 @@ export type Operation = Omit<
   readonly decide: (context: AnyDecisionContext) => Reply<object> | Failure | WaitDecision;
 };
 
+/** The contexts with erased types, as `run.ts` creates them for every operation. */
 export type AnyReadContext = ReadContext<object, object | undefined, object, Address>;
 export type AnyDecisionContext = DecisionContext<
   object,

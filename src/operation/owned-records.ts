@@ -33,8 +33,7 @@ export function definedIds(
   });
 }
 
-/** Returns the handlers of reclaim jobs, by kind, that follow from the declarations of a service's
- *  tables. */
+/** Returns the handlers of reclaim jobs, by kind, that follow from a service's tables. */
 export function reclaimersOf(
   tables: readonly AnyTable[],
   service?: ServiceName,
@@ -105,8 +104,7 @@ export function removeExpired(table: AnyTable): ReclaimHandler {
   };
 }
 
-/** Sums the counted bytes of all that an id owns, directly or through ids that its records
- *  define. */
+/** Sums the counted bytes of all that an id owns, also through ids that its records define. */
 export async function countOwned(
   view: RecordView,
   tables: readonly AnyTable[],

@@ -59,7 +59,7 @@ export class UsageChange {
   }
 }
 
-/** Returns the counter for the bytes of an operation in this scope; undefined if its account has no
+/** Returns the counter for an operation with this scope (parent records); undefined without a
  *  quota. */
 export function usageIn(scope: object): UsageChange | undefined {
   const { account }: AccountInScope = scope;
@@ -71,8 +71,7 @@ export class QuotaExceeded extends Error {
   override readonly name = "QuotaExceeded";
 }
 
-/** The usage of one account as far as this process knows it: the counter is not read for every
- *  write. */
+/** The usage of an account as this process knows it: not every write reads the counter. */
 interface Gauge {
   /** The counter at the time of the last reading. */
   used: number;

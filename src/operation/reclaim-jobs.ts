@@ -60,6 +60,7 @@ function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   );
 }
 
+/** A stored job and its key, by which it is deleted when it is done. */
 export interface DueJob {
   readonly key: Uint8Array;
   readonly job: ReclaimJob;

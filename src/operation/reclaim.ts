@@ -78,8 +78,7 @@ function step(parts: ReclaimParts, attempt: StepAttempt): Promise<boolean> {
   return parts.store.transact(work, { mayUseReserve: true });
 }
 
-/** Postpones a job. Does nothing if another process has finished or postponed it since it was
- *  read. */
+/** Postpones a job, unless another process has finished or postponed it since it was read. */
 function postpone(store: Store, { key, job }: DueJob): Promise<void> {
   return store.transact(async (tx) => {
     if ((await tx.get(key)) === undefined) return;

@@ -56,6 +56,7 @@ const bytesAtOnceMax = 512 * 1024;
 const unitsPerRecord = 0.25;
 const bytesPerUnit = 4096;
 
+/** Reads and decodes the records of one view (a state of the store) or transaction. */
 export class Records implements RecordView {
   readonly #view: View | Transaction;
   readonly #content: ContentStore;

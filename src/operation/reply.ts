@@ -44,8 +44,7 @@ export type Transform = (
 export interface Batch {
   readonly bytes: Uint8Array;
   readonly contentType: string;
-  /** The container that all parts must address; undefined for a batch that is sent to the
-   *  account. */
+  /** The container that all parts must address; undefined for a batch to the account. */
   readonly within?: string;
 }
 
@@ -83,8 +82,7 @@ export interface Reply<Target> {
   /** Effects that share the target's current content (a new snapshot). They are applied before the
    *  target changes. */
   readonly preserve?: readonly Effect[];
-  /** The ETag of the response if it is not the target's, for example that of a new blob
-   *  snapshot. */
+  /** The ETag of the response if it is not the target's but, as that of a new snapshot, another. */
   readonly etag?: Ticks;
   /** What the change counts as in the event log, if the declaration leaves that to the decision. */
   readonly event?: object;
@@ -92,8 +90,7 @@ export interface Reply<Target> {
   readonly deferredUpdate?: DeferredUpdate;
 }
 
-/** A small write after a successful read, in a transaction of its own. It applies to the record as
- *  it is then. */
+/** A small write after a successful read, in a separate transaction on the record of that time. */
 export interface DeferredUpdate {
   readonly table: AnyTable;
   readonly key: unknown;

@@ -20,8 +20,7 @@ import type { Attempt, Runtime, WaitOutcome } from "./work.ts";
  *  apply. `execute.ts` calls it. Written with callbacks instead of `await`, because awaiting
  *  available values costs more than most decisions. */
 
-/** What the preceding operation of the same transaction loaded; undefined fields for the first
- *  operation. */
+/** What the preceding operation of a transaction loaded; nothing for the first operation. */
 export interface PreviousOperation {
   call: Call | undefined;
   loaded: LoadedResource | undefined;
@@ -51,8 +50,7 @@ async function runLater(
   return runOn(execution, await loaded, previous);
 }
 
-/** What the preceding operation loaded, if it addressed the same kind of resource in the same
- *  account. */
+/** What the preceding operation loaded, if it addressed such a resource in the same account. */
 function loadedBy(
   previous: PreviousOperation,
   { resource, account }: Call,
@@ -65,8 +63,7 @@ interface Execution {
   readonly attempt: Attempt;
   readonly call: Call;
   readonly records: Records;
-  /** Effects of `prepareCreation`, which come before those of the decision; undefined if there are
-   *  none. */
+  /** Effects of `prepareCreation`, which come before those of the decision. */
   preparation?: readonly Effect[];
 }
 
@@ -209,8 +206,8 @@ async function outcomeAfter(
   return render(execution, loaded, decision, context);
 }
 
-/** Renders a body in pieces. It happens in the attempt, because pieces may be read from records of
- *  its view. */
+/** Renders a body in pieces. It happens in the attempt: pieces may be read from records of its
+ *  view. */
 function render(
   execution: Execution,
   loaded: LoadedResource,

@@ -108,8 +108,7 @@ export interface Resource<A = Address> {
   readonly reserved?: FaultCode;
   /** Which lease codes and texts apply; without effect on resources that have no leases. */
   readonly leaseKind: LeaseKind;
-  /** Checks that apply to every operation on a resource of this kind. They run after all other
-   *  checks. */
+  /** Checks for every operation on a resource of this kind, after all other checks. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
   /** The encryption scope of content that a request stores: the one that it names, or the default
    *  of its container; undefined if there is neither. */
@@ -140,6 +139,7 @@ export interface DecidedChange<A = Address> {
   readonly clientRequestId: string | undefined;
 }
 
+/** What `prepareCreation` gets: the request, and generated values. */
 export interface CreationContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -152,6 +152,7 @@ export interface CreationContext<A = Address> {
   readonly callerId: string | undefined;
 }
 
+/** What `completeRecord` gets beside the record. */
 export interface RecordCreation {
   readonly operation: Operation;
   readonly scope: object;
@@ -167,6 +168,7 @@ export interface PreparedScope {
   readonly effects: readonly Effect[];
 }
 
+/** What `guard` gets: the request and the loaded records. */
 export interface GuardContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
@@ -177,6 +179,7 @@ export interface GuardContext<A = Address> {
   readonly now: Ticks;
 }
 
+/** A service as its folder declares it (`blob/service.ts`, for example). */
 export interface Service {
   readonly name: ServiceName;
   /** Set for another API to the records of the service; undefined for the service's own API. */

@@ -32,8 +32,7 @@ export interface FetchedProperties {
   /** Returns a response header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly metadata: Metadata;
-  /** Length of the whole source, even if a range was read; undefined if the source does not state
-   *  it. */
+  /** Length of the whole source, even if a range was read; undefined if it is not stated. */
   readonly length: number | undefined;
   /** Tags of the source. Undefined unless the request copies the source's tags. */
   readonly tags?: Tags | undefined;
@@ -72,8 +71,7 @@ interface FetchedSource {
   readonly properties: FetchedProperties;
 }
 
-/** The source URL as the properties of the copy show it: without the signature, which is a
- *  secret. */
+/** The source URL in the properties of a copy: without the signature, which is a secret. */
 export function withoutSignature(url: string): string {
   const mark = url.indexOf("?");
   if (mark < 0) return url;

@@ -27,8 +27,7 @@ interface ContentSpan {
   readonly checksum?: "md5" | "crc64" | undefined;
 }
 
-/** The body of a response with these bytes: as they are, or structured if the request asks for
- *  it. */
+/** The body of a response with these bytes, which is structured if the request asks for it. */
 export function replyBody(span: ContentSpan, isStructured: boolean): ReplyBody {
   if (!isStructured) return span;
   const { length } = span;
@@ -39,8 +38,7 @@ export function replyBody(span: ContentSpan, isStructured: boolean): ReplyBody {
   };
 }
 
-/** The headers of a structured body with `length` bytes of data; no headers if the body is not
- *  structured. */
+/** The headers of a structured body with `length` bytes of data; none for another body. */
 export function structuredHeaders(isStructured: boolean, length: number) {
   if (!isStructured) return [];
   return [

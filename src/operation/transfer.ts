@@ -167,6 +167,7 @@ function changeJob(
   });
 }
 
+/** The handler of a job, by its kind; every service declares its own. */
 export function handlerOf(
   handlers: ReadonlyMap<string, TransferHandler>,
   { kind }: TransferJob,

@@ -133,8 +133,7 @@ function attemptIn<T>(runtime: Runtime, work: Work<T>, tx: Transaction): Awaitab
   return settle(attempt, work, tx, result);
 }
 
-/** Adds the bytes that an attempt has written to the usage of its account, and fails if they exceed
- *  the quota. */
+/** Adds the written bytes of an attempt to the usage of its account; fails beyond the quota. */
 async function settle<T>(
   attempt: Attempt,
   work: Work<T>,

@@ -38,8 +38,7 @@ export function malformedAuthorization(): Failure {
   return fail("InvalidAuthenticationInfo");
 }
 
-/** The fault of a request without credentials: newer versions respond with a challenge, older ones
- *  with 404. */
+/** The fault of a request without credentials: newer versions send a challenge, older ones 404. */
 export function noCredentials(service: ServiceName, version: string | undefined): Failure {
   if (!challenges(service, version)) return fail("ResourceNotFound");
   return fail("NoAuthenticationInformation", { headers: { "WWW-Authenticate": challenge } });
@@ -67,8 +66,7 @@ function challenges(service: ServiceName, version: string | undefined): boolean 
   return version !== undefined && version >= since;
 }
 
-/** The period in which a signature is valid. `start` is undefined for a signature that is valid at
- *  once. */
+/** The period in which a signature is valid. Without `start` it is valid at once. */
 interface ValidityPeriod {
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;

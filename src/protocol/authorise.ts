@@ -318,8 +318,7 @@ function accessNeed({ permission, mayCreate }: AclRequest, exists: boolean): Acc
   return letters.includes("r") ? { target: readBit } : {};
 }
 
-/** Whether the access control lists of a path and of all directories above it permit the request.
- *  */
+/** Whether the access control lists of a path and of the directories above it permit a request. */
 export function authoriseByAcl(
   caller: AclCaller,
   request: AclRequest,

@@ -28,6 +28,7 @@ export interface ConditionTarget {
   readonly tags?: Tags | undefined;
 }
 
+/** Shared by all requests without conditions, which are recognised by identity. */
 export const noConditions: Conditions = {};
 
 /** Which headers are parsed. `plain`: those of the target; `source`: those of a copy source;
@@ -219,8 +220,7 @@ function compareDates(
   return changed === undefined || date === undefined ? undefined : holds(changed, date);
 }
 
-/** A failed tag condition always has the code ConditionNotMet, also in copies (recorded from
- *  Azure). */
+/** A failed tag condition has the code ConditionNotMet, also in copies (recorded from Azure). */
 function checkTagCondition(
   { ifTags }: Conditions,
   target: ConditionTarget | undefined,
@@ -240,8 +240,7 @@ function isSeveral(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && list.length > 1;
 }
 
-/** Whether no value of the list can be an ETag; some copies have a separate fault code for this
- *  case. */
+/** Whether no value of the list can be an ETag; some copies have a fault code for this case. */
 export function namesNoETag(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && !list.some(isETag);
 }
@@ -286,8 +285,7 @@ function isETagOutOfRange(text: string): boolean {
 /** The values of If-Match or If-None-Match without quotes. */
 type ETagList = "*" | readonly string[];
 
-/** Most values of one header; further ones are ignored, so that a header cannot make a request
- *  slow. */
+/** Most values of one header; others are ignored, so that no header can make a request slow. */
 const etagsInHeaderMax = 1000;
 
 /** Parses an If-Match or If-None-Match header; undefined if it has no values. A weak ETag keeps its

@@ -1,5 +1,4 @@
-/** The table of all error codes, from which `faults.ts` derives codes, statuses and texts of
- *  responses. */
+/** The table of all error codes; `faults.ts` derives codes, statuses and texts from it. */
 
 /** Status of a fault, and the first line of its message, as Azure sends them. */
 interface FaultEntry {

@@ -15,11 +15,11 @@ export interface FaultDetail {
   /** XML elements after the message, in this order, such as HeaderName and HeaderValue. */
   readonly elements?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The conditional header that failed; for the event feed, never sent to the client. */
+  /** The conditional header that failed; for the request feed, never sent to the client. */
   readonly failedCondition?: ConditionName;
   /** The property, header, parameter or element at fault; only for the debug log. */
   readonly subject?: string;
-  /** The clients whose open handles caused the conflict; for the event feed. */
+  /** The clients whose open handles caused the conflict; for the request feed. */
   readonly heldBy?: readonly HandleHolder[];
 }
 
@@ -39,6 +39,7 @@ export type ConditionName =
   | "x-ms-access-tier-if-modified-since"
   | "x-ms-access-tier-if-unmodified-since";
 
+/** An error response: the code, and what this occurrence adds to its entry of the table. */
 export interface Fault {
   readonly code: FaultCode;
   readonly detail?: FaultDetail;

@@ -20,13 +20,11 @@ const tooDeep = fail("InvalidFileOrDirectoryPathName", {
 });
 
 interface FilePathOptions {
-  /** `x-ms-allow-trailing-dot`: whether names keep dots at their end. Otherwise these are
-   *  removed. */
+  /** `x-ms-allow-trailing-dot`: whether names keep dots at their end. */
   readonly keepsTrailingDots: boolean;
 }
 
-/** Splits a path below a share into names as they are stored; faults for names that are not
- *  allowed. */
+/** Splits a path below a share into names as they are stored; or the fault of a name. */
 export function parseFilePath(
   path: string,
   { keepsTrailingDots }: FilePathOptions,

@@ -64,6 +64,7 @@ export function isInfinite(lease: Lease): boolean {
   return lease.durationSeconds === infiniteLeaseSeconds;
 }
 
+/** The lease after an acquisition. */
 export function startLease(id: string, durationSeconds: number, now: Ticks): Lease {
   if (durationSeconds === infiniteLeaseSeconds) return { id, durationSeconds };
   return { id, durationSeconds, expiresAt: now + ticksFromSeconds(durationSeconds) };
@@ -90,8 +91,7 @@ export type LeaseCheckPolicy = "match-if-leased" | "match-if-given" | "none";
 
 const passed = ok(undefined);
 
-/** Checks whether a data operation with the lease id `givenId` (lower-case dashed, or undefined) is
- *  allowed. */
+/** Checks whether a data operation with the lease id `givenId` (lower-case dashed) is allowed. */
 export function checkLease(
   lease: Lease | undefined,
   givenId: string | undefined,
@@ -248,6 +248,7 @@ function leaseNotPresent(kind: LeaseKind, during: "operation" | "action"): Failu
   return fail(`LeaseNotPresentWith${codeEnd(kind, during)}`, { message });
 }
 
+/** The headers with the state of a lease, in responses to reads. */
 export function leaseHeaders(lease: Lease | undefined, now: Ticks) {
   const { status, state, duration } = leaseProperties(lease, now);
   return {

@@ -68,8 +68,7 @@ export const copySource: LinkedResource = {
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
 };
 
-/** The source of a rename of a file. A rename removes its source, so read permission is not
- *  enough. */
+/** The source of a rename of a file, which needs write permission because it is removed. */
 export const renameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-file-rename-source",
@@ -90,8 +89,7 @@ export const pathRenameSource: LinkedResource = {
   below: "account",
 };
 
-/** A request whose named resources are checked, with the rules by which its principal has
- *  access. */
+/** A request whose named resources are checked, and what its principal may access. */
 interface NamingRequest<A> {
   readonly principal: Principal;
   readonly address: A;
@@ -104,8 +102,7 @@ interface NamingRequest<A> {
   readonly rolesAllow: (permission: Permission, name: string) => boolean;
 }
 
-/** Checks that the credentials of a request permit access to every resource that its parameters
- *  name. */
+/** Checks that the credentials of a request permit access to the resources that it names. */
 export function authoriseNamed<A>(
   resources: readonly NamedResource<A, object>[],
   request: NamingRequest<A>,

@@ -47,8 +47,7 @@ export function checkResourceName(name: string): Result<undefined> {
   return checkName(name, resourcePattern);
 }
 
-/** Checks a table name. Names are case-insensitive; `tables` is reserved for the collection of
- *  tables. */
+/** Checks a table name. Names are case-insensitive; `tables` is reserved for their collection. */
 export function checkTableName(name: string): Result<undefined> {
   const checked = checkName(name, tablePattern);
   if (!checked.ok) return checked;

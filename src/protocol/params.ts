@@ -30,8 +30,7 @@ export interface Param<T> {
  *  `source-start`: names that decide which path a rename is about (`blob/dfs/params.ts`). */
 export type ParamRole = "encryption" | "entry-name" | "source-start";
 
-/** The parameters of an operation by the names of the fields that their values have in its
- *  input. */
+/** The parameters of an operation, by the fields of its input that have their values. */
 export type Params = Readonly<Record<string, Param<unknown>>>;
 
 /** The type of the input of an operation: the parsed values of its parameters. */
@@ -39,8 +38,7 @@ export type InputOf<P extends Params> = {
   readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never;
 };
 
-/** Parses the text of one header or query parameter. Undefined means malformed: the request
- *  fails. */
+/** Parses the text of one header or query parameter. Undefined: malformed. */
 export type TextParser<T> = (text: string) => T | undefined;
 
 const absent = ok(undefined);

@@ -8,8 +8,7 @@ import {
   type PosixAccess,
 } from "./posix-acl.ts";
 
-/** How the rules of `posix-acl.ts` apply: the access of new paths, and whether a caller may access
- *  a path. */
+/** How the rules of `posix-acl.ts` apply: the access of new paths, and what a caller may access. */
 
 export type PathKind = "file" | "directory";
 
@@ -89,8 +88,7 @@ export function grants(access: PosixAccess, caller: AclCaller, bits: number): bo
 /** The access control lists that decide about an access to a path: its own and those of the
  *  directories above it. */
 export interface PathAccess {
-  /** The lists of the directories from the root to the parent of the path; empty for the root
-   *  directory. */
+  /** The lists of the directories from the root to the parent of the path; empty for the root. */
   readonly ancestors: readonly PosixAccess[];
   /** Undefined if the path does not exist. */
   readonly target: PosixAccess | undefined;
@@ -100,8 +98,7 @@ export interface PathAccess {
 export interface AccessNeed {
   readonly target?: number;
   readonly parent?: number;
-  /** Whether the path is removed from its parent. If that has the sticky bit, an owner is
-   *  required. */
+  /** Whether the path is removed from its parent. With a sticky bit, only owners may. */
   readonly removesFromParent?: boolean;
   /** Whether only the owner of the path may do it. */
   readonly owner?: boolean;

@@ -33,14 +33,15 @@ export interface AclEntry extends AclName {
   readonly bits: number;
 }
 
+/** Azure's name for the owner and group of paths that were created with an account key. */
 export const superuser = "$superuser";
+/** The permission bit of a directory from which only owners may remove paths. */
 export const stickyBit = 0o1000;
 /** The umask of requests that do not send one: Azure's default. It removes bits of a new path. */
 export const defaultUmask = 0o027;
 
 const bitsMax = 0o7;
-/** Azure's limit of the entries of one list: of the access entries and, separately, of the default
- *  entries. */
+/** Azure's limit of the entries of one list: access entries and default entries. */
 const entriesPerScopeMax = 32;
 /** Longest id of an entry, in UTF-16 code units; object ids have 36. It bounds the length of a
  *  list, which headers contain. */

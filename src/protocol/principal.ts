@@ -13,6 +13,7 @@ export type Principal =
   | BearerPrincipal
   | { readonly kind: "anonymous" };
 
+/** A SAS for services of an account, signed with an account key. */
 export interface AccountSasPrincipal {
   readonly kind: "account-sas";
   readonly version: string;
@@ -69,6 +70,7 @@ export interface SasAgent {
   readonly isAuthorised: boolean;
 }
 
+/** A user or application with a bearer token (OAuth). */
 export interface BearerPrincipal {
   readonly kind: "bearer";
   readonly objectId: string;
@@ -88,6 +90,7 @@ export interface SasResource {
   readonly snapshotOrVersion: string;
 }
 
+/** What kind of resource a SAS is for, by its parameter `sr`. */
 export type SasResourceKind =
   | "container"
   | "blob"
@@ -146,8 +149,7 @@ export interface DelegationRequest {
   /** The service that the key is for, as one letter: `b`, `q`, `t` or `f`. */
   readonly service: string;
   readonly version: string;
-  /** The tenant of the user to whom tokens signed with the key are limited; empty without a
-   *  limit. */
+  /** The tenant of the users who may use tokens signed with the key; empty without a limit. */
   readonly delegatedUserTenantId: string;
 }
 

@@ -10,6 +10,7 @@ export type Tags = Readonly<Record<string, string>>;
 
 type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
 
+/** A comparison of one tag with a value. */
 export interface TagComparison {
   readonly kind: "compare";
   readonly name: string;
@@ -59,6 +60,7 @@ export function matchesTags(predicate: TagPredicate, tags: Tags | undefined): bo
   }
 }
 
+/** Whether the value of a tag fulfils a comparison; texts are compared. */
 export function compareTag(
   actual: string,
   { operator, value }: Pick<TagComparison, "operator" | "value">,
@@ -129,8 +131,8 @@ const tagValueUnitsMax = 256;
 
 const invalidCharacterPattern = /[^A-Za-z0-9 +\-./:=_]/u;
 
-/** The first character that Azure allows neither in names nor in values of tags; undefined if there
- *  is none. */
+/** The first character that Azure allows neither in names nor in values of tags, if there is
+ *  one. */
 function invalidCharacter(text: string): string | undefined {
   return invalidCharacterPattern.exec(text)?.[0];
 }
@@ -304,8 +306,7 @@ interface ScannedTags {
 
 const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
 
-/** Matches one token with the white space before it. In quoted text, the quotation mark is
- *  doubled. */
+/** Matches one token with the white space before it. Quoted text has quotation marks doubled. */
 const tokenPattern = new RegExp(
   [
     /'((?:[^']|'')*)'/,

@@ -60,8 +60,7 @@ export const knownVersions = [
 
 export type Version = (typeof knownVersions)[number];
 
-/** The first x-ms-version whose responses contain a CRC64 of the body; those of older ones contain
- *  an MD5. */
+/** The first x-ms-version whose responses contain a CRC64 of the body instead of an MD5. */
 export const crc64Since: Version = "2019-02-02";
 
 export const oldestVersion: Version = knownVersions[0];

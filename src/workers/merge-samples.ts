@@ -45,6 +45,7 @@ export function endedSample(sample: FigureSample): FigureSample {
   return { ...sample, residentBytes: 0, heapUsedBytes: 0 };
 }
 
+/** The number of requests in a sample, over all services and operations. */
 export function requestTotal({ requests }: FigureSample): number {
   return requests.reduce((total, { count }) => total + count, 0);
 }

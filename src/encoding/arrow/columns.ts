@@ -35,6 +35,7 @@ export interface ColumnBytes {
 
 type Cells<K extends ColumnKind> = readonly (CellKinds[K] | undefined)[];
 
+/** Encodes a column: validity bitmap, then values. */
 export function encodeColumn(kind: ColumnKind, cells: readonly unknown[]): ColumnBytes {
   const { nodes, buffers } = encodeKind(kind, cells);
   const own = [cells.length, cells.length - countPresent(cells)] as const;

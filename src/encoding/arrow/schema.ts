@@ -58,6 +58,7 @@ interface BatchLayout {
   readonly bodyBytes: number;
 }
 
+/** The message that describes a record batch; the body follows it in the stream. */
 export function batchMessage({ rows, nodes, buffers, bodyBytes }: BatchLayout): FlatTable {
   const batch = table([int64(rows), structs(nodes), structs(buffers)]);
   return message("recordBatch", batch, bodyBytes);

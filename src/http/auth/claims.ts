@@ -15,6 +15,7 @@ export interface Claims {
 
 const tokenForm = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 
+/** Whether a text has the form of a JSON Web Token: three parts in Base64url. */
 export function isTokenForm(text: string): boolean {
   return tokenForm.test(text);
 }

@@ -79,6 +79,7 @@ export function timeField(request: AuthRequest, name: string): Ticks | undefined
   return text === "" ? undefined : (parseIso(text) ?? "malformed");
 }
 
+/** The encryption scope (`ses`) that a SAS is limited to; older versions do not sign it. */
 export function encryptionScopeOf(request: AuthRequest): string | undefined {
   if (queryText(request, "sv") < "2020-12-06") return undefined;
   return nonEmptyText(request, "ses");
@@ -234,6 +235,7 @@ function parseAddressRange(text: string): AddressRange | undefined {
   return { first, last };
 }
 
+/** Whether a client may use a SAS that is limited to these addresses. */
 export function isWithin(range: AddressRange, remoteAddress: string | undefined): boolean {
   if (remoteAddress === undefined) return false;
   const address = parseIpv4(asIpv4(remoteAddress));

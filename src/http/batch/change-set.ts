@@ -74,7 +74,7 @@ export async function runChangeSet(
   const { transaction } = dialectOf(http);
   const contexts: RequestContext[] = [];
   const calls: Call[] = [];
-  // Kept only while the event feed needs them. A response may be sent late; if it referred to the
+  // Kept only while the request feed needs them. A response may be sent late; if it referred to the
   // parts, they would survive several collections of the young generation.
   const observed = (outcomes: TransactionParts["outcomes"]): TransactionParts | undefined =>
     http.observer?.watch === undefined && http.tracer === undefined
@@ -223,6 +223,7 @@ const embeddedHeaders = {
   "Content-Transfer-Encoding": "binary",
 };
 
+/** Renders the response of one part with the headers that the service's dialect chooses. */
 export function partOf(
   http: HttpService,
   reply: WireResponse,

@@ -224,6 +224,7 @@ function malformed(detail: string): Result<never> {
   return fail("InvalidInput", { message: `The multipart body is malformed: ${detail}.` });
 }
 
+/** A part of a response: its part headers, and a complete response as its body. */
 export interface RenderedPart {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;

@@ -150,7 +150,8 @@ export function boundPipelining(
   response: ServerResponse,
   clock: Clock,
 ): void {
-  // A response without a socket waits for an earlier response of the connection.
+  // Node assigns the socket at once unless the response waits for an earlier one of the connection:
+  // only then is the request pipelined.
   if (response.socket !== null) return;
   const socket = request.socket as PipeliningSocket;
   const pending = (socket[pipeline] ??= { count: 0, isPaused: false });

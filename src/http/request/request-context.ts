@@ -16,12 +16,14 @@ export interface ReceivedRequest {
   readonly requestId: string;
 }
 
+/** After `locateRequest`: account, path and version are known. */
 export interface LocatedRequest extends ReceivedRequest {
   readonly location: Location;
   /** The x-ms-version under which the request runs. */
   readonly version: string;
 }
 
+/** After `identifyTarget`: the addressed resource is known. */
 export interface AddressedRequest extends LocatedRequest {
   /** The resource of the service that the path names. */
   readonly address: Address;
@@ -29,11 +31,13 @@ export interface AddressedRequest extends LocatedRequest {
   readonly token?: TokenVerdict | undefined;
 }
 
+/** After `authenticate`: the caller and the settings of the account are known. */
 export interface AuthenticatedRequest extends AddressedRequest {
   readonly principal: Principal;
   readonly settings: AccountSettings;
 }
 
+/** After `selectOperation`. */
 export interface SelectedRequest extends AuthenticatedRequest {
   readonly operation: Operation;
 }
@@ -58,6 +62,7 @@ export interface RequestContext extends ReceivedRequest {
   readonly operation?: Operation;
 }
 
+/** The end of a request: its outcome or fault, and the context to render it from. */
 export interface CompletedRequest {
   /** The context of the last stage that the request reached. */
   readonly context: RequestContext;

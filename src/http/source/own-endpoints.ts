@@ -14,6 +14,7 @@ interface Endpoint {
   readonly port: number;
 }
 
+/** Serves a request without a connection, as if a listener had received it. */
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
 /** The service that runs a copy, and the host by which its client addressed this server. A source

@@ -32,6 +32,7 @@ const blockedByDefault = [
   "fd00:ec2::254/128",
 ];
 
+/** Combines the ranges of the configuration with the ranges that are always blocked. */
 export function sourcePolicy(
   { allowed, forbidden }: SourceRanges,
   endpoints: Pick<OwnEndpoints, "isAdmin" | "isStorage">,

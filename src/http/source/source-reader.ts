@@ -17,8 +17,7 @@ export interface SourceRequest {
   readonly remoteAddress: string;
   /** Whether the copy request used HTTPS, whatever the scheme of the source URL is. */
   readonly secure: boolean;
-  /** The service of this server that is addressed; undefined: URL and host decide whether there is
-   *  one. */
+  /** The service of this server that is addressed; undefined: URL and host decide. */
   readonly service?: ServiceName | undefined;
   /** Aborted when the result is no longer needed, as after the client has disconnected. */
   readonly signal?: AbortSignal | undefined;
@@ -28,6 +27,7 @@ export interface SourceRequest {
  *  Admin listeners reject requests with it, also those of other processes and machines. */
 export const sourceMarkHeader = "x-etagere-source";
 
+/** The response of a source; after a failure, a substitute with the status of the fault. */
 export interface SourceResponse {
   readonly status: number;
   /** The reason phrase, e.g. "The specified blob does not exist." */
@@ -44,8 +44,7 @@ export interface SourceResponse {
   close(): void;
 }
 
-/** Reads a source. Rejects with `SourceUnreachable` if no server responds or the address is
- *  blocked. */
+/** Reads a source. Rejects with `SourceUnreachable` if there is no response. */
 export type SourceReader = (request: SourceRequest) => Promise<SourceResponse>;
 
 /** How the operations of one service read copy sources. */
@@ -55,6 +54,7 @@ export interface Sources {
   readonly serviceOf: (url: URL, host: string) => ServiceName | undefined;
 }
 
+/** Thrown if no server responds, or if the address is blocked. */
 export class SourceUnreachable extends Error {
   override readonly name = "SourceUnreachable";
   /** The status of the copy: 400 if the source is unreachable, 403 if it is blocked. */

@@ -34,11 +34,9 @@ export interface Transfers {
 /** Transfers that one process runs at the same time, so that they leave memory and bandwidth to
  *  requests; further ones wait. */
 const concurrentMax = 4;
-/** Most attempts to read a source. After them the copy fails, as one whose source is gone for
- *  good. */
+/** Most attempts to read a source. After them the copy fails: its source may be gone. */
 const attemptsMax = 3;
-/** Interval in which the process renews the claims of its jobs, and claims jobs of processes that
- *  ended. */
+/** Interval in which the process renews its claims of jobs, and claims those of ended processes. */
 const pollMilliseconds = 5000;
 /** The number of copied bytes, which clients poll, is stored after each piece of this length: often
  *  enough for them, seldom enough for the store. */
@@ -98,8 +96,7 @@ export function runTransfers(parts: TransferParts): Transfers {
   };
 }
 
-/** What the running transfers of a process share: whether they must stop, and the responses to
- *  close then. */
+/** What running transfers share: whether they must stop, and the responses to close then. */
 interface TransferState {
   stopped: boolean;
   readonly responses: Set<SourceResponse>;

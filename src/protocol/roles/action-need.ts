@@ -147,8 +147,7 @@ const ofContents: Readonly<Record<ServiceName, (facts: Facts) => ActionNeed>> = 
  *  does not. */
 export const overwriteNeed: ActionNeed = every(`${blobs}/write`);
 
-/** Needed in addition if an operation on the blob itself sets tags, or reads them in a
- *  condition. */
+/** Needed in addition if an operation on a blob sets tags, or reads them in a condition. */
 export function tagNeed(sets: boolean): ActionNeed {
   return every(`${blobs}/tags/${sets ? "write" : "read"}`);
 }

@@ -155,8 +155,7 @@ interface AssignmentScope {
   readonly name: string;
 }
 
-/** A role assignment: a role that a principal or group has, for the whole account or a part of
- *  it. */
+/** A role assignment: a role of a principal or group, for the whole account or a part of it. */
 export interface Assignment {
   readonly role: Role;
   /** Undefined for the whole account. */

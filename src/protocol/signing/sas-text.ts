@@ -20,6 +20,7 @@ export type SignedResource = Omit<SasResource, "kind">;
 const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];
 const entityFields = ["spk", "srk", "epk", "erk"];
 
+/** The string to sign of a service SAS. Newer versions sign more fields. */
 export function serviceSasText(request: SignableRequest, resource: SignedResource): string {
   const version = queryText(request, "sv");
   const fields = (names: readonly string[]) => names.map((name) => queryText(request, name));
@@ -45,8 +46,7 @@ export function serviceSasText(request: SignableRequest, resource: SignedResourc
   return parts.join("\n");
 }
 
-/** The string to sign of a user delegation SAS; undefined if the service and version have no such
- *  tokens. */
+/** The string to sign of a user delegation SAS; undefined if the version has no such tokens. */
 export function delegationSasText(
   request: SignableRequest,
   resource: SignedResource,

@@ -70,8 +70,7 @@ interface StringToSignVariant {
   readonly languageFirst: boolean;
 }
 
-/** The variants that are tried. The documented variant is the first, because nearly all clients use
- *  it. */
+/** The variants that are tried. The documented one is the first, as nearly all clients use it. */
 export const stringToSignVariants: readonly StringToSignVariant[] = [
   { order: serviceOrder, languageFirst: false },
   { order: serviceOrder, languageFirst: true },
@@ -79,6 +78,7 @@ export const stringToSignVariants: readonly StringToSignVariant[] = [
   { order: asciiOrder, languageFirst: true },
 ];
 
+/** The string to sign of a request, which depends on the service and the scheme. */
 export function sharedKeyText(
   request: SignableRequest,
   service: ServiceName,

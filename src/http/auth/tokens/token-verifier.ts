@@ -275,6 +275,7 @@ export class TrustedIssuers {
  *  and account are not part of it: they are checked at each use. */
 export type TokenVerdict = VerifiedToken | { readonly refusal: string };
 
+/** The claims of a token whose signature was verified, and the key that signed it. */
 export interface VerifiedToken {
   readonly refusal?: undefined;
   readonly issuer: TrustedIssuer;

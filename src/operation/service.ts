@@ -102,7 +102,7 @@ export interface Resource<A = Address> {
   readonly missing: FaultCode;
   /** Fault code if the target exists and must not. */
   readonly present: FaultCode;
-  /** Further details of the fault of an existing target. */
+  /** Details of that fault, such as the kind of the entry that exists. */
   readonly describePresent?: (target: object, features: Features) => FaultDetail;
   /** Fault code of an operation that would create a target with a reserved name. */
   readonly reserved?: FaultCode;

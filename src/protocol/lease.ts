@@ -32,7 +32,7 @@ export interface Lease {
 
 export type LeaseState = "available" | "leased" | "expired" | "breaking" | "broken";
 
-/** The state of a lease at a time; undefined for a resource without a lease. */
+/** The state of a lease at a time; `lease` is undefined for a resource without one. */
 export function leaseState(lease: Lease | undefined, now: Ticks): LeaseState {
   if (lease === undefined) return "available";
   if (lease.breaksAt !== undefined) return now >= lease.breaksAt ? "broken" : "breaking";

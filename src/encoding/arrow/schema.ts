@@ -105,7 +105,7 @@ function pairField(): FlatTable {
   return field({ name: "entries", nullable: false, type: "struct", children: [key, value] });
 }
 
-/** Always writes a list of children: some readers reject a field without it. */
+/** A field of the schema. Always has a list of children: some readers reject a field without it. */
 function field({ name, nullable, type, typeFields = [], children = [] }: Field): FlatTable {
   const mayBeNull = { bytes: 1, value: nullable ? 1 : 0 } as const;
   const kind = { bytes: 1, value: typeNumbers[type] } as const;

@@ -384,7 +384,8 @@ export class PartResponseWriter implements PartResponse {
   readonly #names: string[] = [];
   readonly #values: string[] = [];
   #count = 0;
-  /** Number of equal lines before the first line that differs, and after the last one. */
+  /** Number of lines that equal those of the preceding response: before the first line that differs
+   *  (`lead`), and after the last one (`tail`). */
   #leadCount = 0;
   #lead = "";
   #tailFrom = 0;

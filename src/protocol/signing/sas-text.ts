@@ -92,8 +92,8 @@ function boundHeaders(request: SignableRequest): string {
   return text;
 }
 
-/** The same for the query parameters that the SAS names (`srq`). Names are signed as the list has
- *  them, and found whatever their case is. */
+/** The query parameters that the SAS requires with these values (`srq`), as lines of the string to
+ *  sign. Names are signed as the list has them, and found whatever their case is. */
 function boundQuery(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srq"))) {

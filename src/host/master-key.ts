@@ -7,8 +7,8 @@ import { environmentVariable } from "./world.ts";
 /** Reads the master key, with which an encrypted store protects its data keys, from where the
  *  operator has put it. */
 
-/** The form of `--encryption`, which says where the master key comes from with which a server
- *  encrypts its data: `file:PATH`, `env:NAME` or `command:COMMAND`. */
+/** The form of `--encryption`, which names the source of the master key: `file:PATH`, `env:NAME` or
+ *  `command:COMMAND`. */
 export const masterKeySource = /^(file|env|command):(.+)$/s;
 
 const keyBytes = 32;

@@ -110,7 +110,7 @@ export function checkLease(
   return lease.id === givenId ? passed : leaseMismatch(kind, "operation");
 }
 
-// // Azure's limits of the duration of a lease that is not infinite.
+// Azure's limits of the duration of a lease that is not infinite.
 const leaseSecondsMin = 15;
 const leaseSecondsMax = 60;
 /** Azure's limit of the time that a client may set for a break. */

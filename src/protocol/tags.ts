@@ -124,7 +124,7 @@ function parseComparison(cursor: Cursor): TagComparison | undefined {
   return { kind: "compare", name: name.text, operator: operator.text, value: value.text };
 }
 
-// // Azure's limits of the tags of a blob; lengths are in UTF-16 code units.
+// Azure's limits of the tags of a blob; lengths are in UTF-16 code units.
 const tagsMax = 10;
 const tagNameUnitsMax = 128;
 const tagValueUnitsMax = 256;

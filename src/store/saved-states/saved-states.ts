@@ -261,7 +261,7 @@ interface SavedStatesOptions {
 
 type SaveResult = "saved" | "name taken" | "too many";
 
-/** The number of writes that the engine is told: enough for it to commit on a thread, because a
+/** The number of writes that the engine gets: enough for it to commit on a thread, because a
  *  restore may be long. */
 const manyWrites = 1000;
 

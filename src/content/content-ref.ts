@@ -43,7 +43,7 @@ export type SliceSource =
     }
   | BytesSource;
 
-/** Few bytes, stored in the record or content node that refers to them. */
+/** Source of a short slice: its bytes are stored in the record or content node itself. */
 export interface BytesSource {
   readonly bytes: Uint8Array;
   readonly cipher?: SliceCipher;
@@ -86,7 +86,7 @@ export type ContentPlan =
   /** Edits of existing content, in order: pages, ranges, appends, resize. */
   | { readonly plan: "edit"; readonly base: ContentRef; readonly edits: readonly ContentEdit[] };
 
-/** A received body, or a range of existing content, as a block that Put Block List keeps. */
+/** A part of new content: a received body, or an existing block that Put Block List keeps. */
 export interface ContentPart {
   readonly pieces: readonly SliceSourceOfLength[];
   readonly block?: string;

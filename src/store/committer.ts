@@ -274,7 +274,7 @@ interface CommitterOptions {
   readonly attemptMillisecondsMax?: number;
 }
 
-/** More would make the first transaction of a batch wait longer than a flush saves. */
+/** Limit of the transactions that share a flush: with more, the first would wait too long. */
 const batchTransactionsMax = 512;
 /** Bounds the memory of waiting transactions; further ones fail with `StoreBusy`. */
 const queueTransactionsMax = 100_000;

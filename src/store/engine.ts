@@ -38,7 +38,7 @@ export interface StateFacts {
  *  promises if it is remote. */
 export interface StateReader extends StateFacts {
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
-  /** Reads at most `countMax` entries, in the direction of the bounds. */
+  /** Reads the first `countMax` entries of a range, in the direction of the bounds. */
   scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;
 }
 
@@ -50,7 +50,7 @@ export interface StateView extends StateReader {
   close(): void;
 }
 
-/** One state of a local engine, read synchronously. */
+/** One state (immutable version) of a local engine (LMDB or memory), read synchronously. */
 export interface EngineReader extends StateReader {
   get(key: Key, text: KeyText): VersionedEntry | undefined;
   scan(bounds: ScanBounds, countMax: number): VersionedEntry[];

@@ -50,7 +50,7 @@ const program = `
   });
 `;
 
-/** Computes the MD5 of large bodies: one thread or two. */
+/** What `receive.ts` uses to compute the MD5 of large bodies: one thread or two. */
 export interface Md5Source {
   begin(): Md5Sum;
   close(): Promise<void>;

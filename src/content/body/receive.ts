@@ -173,7 +173,7 @@ const firstBuffersMin = 24;
 /** Smaller bodies are collected in one buffer of their length, and stored in packed extents, which
  *  leave no gaps between bodies. */
 const largeBytesMin = otherBufferBytes;
-/** Space of an extent that a body without a declared length reserves at a time. */
+/** Space that a body without a declared length reserves at a time: less would make more slices. */
 const chunkReserveBytes = 4 * 1024 * 1024;
 
 /** Reserved space of one extent, how many bytes of the body are written to it, and their CRC64. */
@@ -193,7 +193,7 @@ interface BusyBuffer {
 const noop = (): void => undefined;
 const noBytes = Buffer.alloc(0);
 
-/** Receives one body: keeps it in memory while it is small, then writes it to extents. */
+/** Collects one body in memory, and writes it to extents when it is longer than its buffer. */
 class BodySink {
   readonly #writer: ExtentWriter;
   readonly #checksums: BodyChecksums;
@@ -208,7 +208,7 @@ class BodySink {
   readonly #busy: BusyBuffer[] = [];
   /** Number of shared buffers that the body has taken; 0 while it is in a small one of its own. */
   #buffers = 0;
-  /** The writes so far, which run one after the other. */
+  /** The last write, which begins after all earlier ones: bytes are written in their order. */
   #writing: Promise<void> = Promise.resolve();
   length = 0;
 

@@ -73,8 +73,8 @@ export interface SpareSpace {
   readonly bytes: number;
   /** Whether so little space is free that bodies are, or soon will be, rejected. */
   isDiskFull(): Promise<boolean>;
-  /** Allocates the space if it is not; synchronous, so that no body gets space that was just freed
-   *  for it. Does nothing if the disk is full. */
+  /** Allocates the spare space unless it is there; synchronous, so that no body gets space that was
+   *  just freed for it. Does nothing if the disk is full. */
   fill(): void;
   /** Creates an extent of `bytes` zeros from the space; undefined if it is not allocated. */
   use(extent: bigint): Promise<ExtentFile | undefined>;

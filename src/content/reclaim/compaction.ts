@@ -40,7 +40,7 @@ import type { IdAllocator } from "../extents/ids.ts";
  *  extents get their turn. */
 const ownersPerRoundMax = 128;
 
-/** A table whose records refer to content, in their field `content`. */
+/** A table of records that refer to content; `content` is the name of that field. */
 export type ContentTable = Pick<Table<never, never>, "tag"> & {
   readonly codec: { encode(record: never): Uint8Array; decode(bytes: Uint8Array): unknown };
   readonly content?: string | undefined;

@@ -189,7 +189,8 @@ class OrphanSweep {
     this.#parts = parts;
   }
 
-  /** Checks one page of the extents in the storage. Returns whether there are more. */
+  /** Checks one page of the extents in the storage, to stay short. Returns whether there are
+   *  more. */
   async round(): Promise<boolean> {
     const { store, files, clock, log } = this.#parts;
     const now = clock.monotonic();

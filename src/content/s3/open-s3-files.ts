@@ -118,7 +118,7 @@ class ExtentParts {
 }
 
 interface S3FilesOptions extends BucketDefaults {
-  /** `s3://bucket/prefix?endpoint=https://…&region=…&cache=…` */
+  /** The option `--content`: `s3://bucket/prefix?endpoint=https://…&region=…&cache=…` */
   readonly location: string;
   readonly credentials: Credentials;
   readonly renewCredentials?: () => Promise<Credentials>;

@@ -8,14 +8,14 @@ import { blockBytes, decodeBlocks, storedRange } from "./checksummed-blocks.ts";
 /** Reads extents of a bucket for `open-s3-files.ts`, in whole blocks of 64 KiB, which can be
  *  verified and cached, even if a caller needs only a few bytes. */
 
-/** Limit of the tries per read: bytes may be damaged in transit. If all fail, the object is. */
+/** Limit of the tries per read: bytes may be damaged in transit. If all fail, so is the object. */
 const readTriesMax = 3;
 
 /** Nothing is read ahead unless the cache has room for this many times as much: otherwise other
  *  reads would evict the blocks before they are used. */
 const readAheadShare = 4;
 
-/** A range of block numbers, `last` included. */
+/** A range of blocks of an object, by their numbers; `last` is included. */
 interface BlockRange {
   readonly first: number;
   readonly last: number;

@@ -3,7 +3,7 @@ import type { Bucket } from "./bucket.ts";
 /** Names and listings of the objects that are the parts of extents. The offset and the length of a
  *  part are in its name, so that one listing suffices to find all bytes of an extent. */
 
-/** A range of an extent that is stored as one object. */
+/** A range of an extent (stored bytes of many contents) that is one object in the bucket. */
 export interface Part {
   readonly offset: number;
   readonly length: number;

@@ -34,8 +34,9 @@ export function overlapping(slices: readonly Slice[], span: Span): readonly Slic
   return first === 0 && end === slices.length ? slices : slices.slice(first, end);
 }
 
-/** Replaces the slices in `span` with `insert`, which must be inside it. Slices that are partly in
- *  the span are cut; one that contains the whole span is both `head` and `tail`. */
+/** Edits a content: replaces its slices in `span` with `insert`, which must be inside it. Slices
+ *  that are partly in the span are cut; one that contains the whole span is both `head` and
+ *  `tail`. */
 export function replaceSpan(
   slices: readonly Slice[],
   span: Span,

@@ -33,7 +33,7 @@ interface LmdbStoreOptions extends Omit<TransactionalStoreOptions, "engine" | "c
   readonly values?: ValueCodec | undefined;
 }
 
-/** Rare, because killed processes are; often enough that the file grows little. */
+/** Interval of the search for killed processes: they are rare, but let the file grow. */
 const readersCheckMilliseconds = 30_000;
 
 /** Opens the store in a folder, which contains `format`, `open/` (a marker file per process, see

@@ -22,7 +22,7 @@ interface QueuedPlan {
   readonly reject: (error: unknown) => void;
 }
 
-/** More would make the first operations of a statement wait for the others. */
+/** Limit of the plans that share a statement: with more, the first would wait for the others. */
 const plansPerStatementMax = 256;
 /** Limit of the tries of a statement: a pooled connection may be broken; a retry uses another. */
 const triesMax = 3;

@@ -232,7 +232,7 @@ export type RestoreWrite = Omit<EngineWrite, "revision">;
 
 /** Which keys a restore treats differently, because they describe something outside the store. */
 export interface RestoreRules {
-  /** First bytes of keys that a restore leaves as they are, so that no old values are kept. */
+  /** First bytes of the keys that a restore leaves as they are; their old values are not kept. */
   readonly excluded: ReadonlySet<number>;
   /** Prefixes of keys that a restore deletes, because it ends what they describe. */
   readonly cleared: readonly Key[];

@@ -1,7 +1,7 @@
 import { isXmlText } from "./xml-entities.ts";
 
-/** Renders XML elements as text. Each function returns a string, so that listings can render and
- *  cache single entries. */
+/** Renders the XML elements of responses as text. Each function returns a string, so that listings
+ *  can render and cache single entries. */
 
 export const byteOrderMark = "\uFEFF";
 export const xmlDeclaration = '<?xml version="1.0" encoding="utf-8"?>';

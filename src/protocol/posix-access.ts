@@ -8,7 +8,8 @@ import {
   type PosixAccess,
 } from "./posix-acl.ts";
 
-/** How the rules of `posix-acl.ts` apply: the access of new paths, and what a caller may access. */
+/** How the rules of `posix-acl.ts` apply: the access of new paths, and what a caller may access.
+ *  `authorise.ts` and the operations of `blob/dfs` ask it. */
 
 export type PathKind = "file" | "directory";
 

@@ -3,7 +3,8 @@ import { fail, ok, type Result } from "./result.ts";
 import { decodePercent } from "./names.ts";
 
 /** Blob index tags: parsing of tags, of conditions on them (`x-ms-if-tags`) and of the filter of
- *  Find Blobs by Tags, whose small languages share the tokens. */
+ *  Find Blobs by Tags, whose small languages share the tokens. Used by the operations of
+ *  `blob/tags` and by all conditions. */
 
 /** The tags of a blob: values by name, at most ten. */
 export type Tags = Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
 import type { ColumnKind } from "./columns.ts";
 import type { FlatField, FlatTable } from "./flatbuffer.ts";
 
-/** Metadata messages of an Arrow stream. Numbers and slots are those of Schema.fbs and Message.fbs
- *  of Apache Arrow.
+/** Builds the metadata messages of an Arrow stream, which `stream.ts` writes: schema and batches.
+ *  Numbers and slots are those of Schema.fbs and Message.fbs of Apache Arrow.
  *  arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc */
 
 const metadataVersion5 = 4;

@@ -33,7 +33,7 @@ import { serviceLetters } from "../../protocol/names.ts";
 
 /** Authenticates requests with a shared access signature in their query: an account SAS, a service
  *  SAS, or one signed with a user delegation key. Verified tokens are cached, because clients send
- *  the same one with every request.
+ *  the same one with every request. `authenticator.ts` calls it.
  *  learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature */
 
 /** Verifies the SAS in the query of a request, of whichever kind, and returns what it permits. A

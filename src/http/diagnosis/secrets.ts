@@ -1,4 +1,4 @@
-/** Removes signatures, tokens and keys from texts before they are logged. */
+/** Removes signatures, tokens and keys from texts before they get into a log or a trace. */
 
 /** Headers whose values are credentials or keys and must not be logged. */
 const secretHeaders = [

@@ -11,6 +11,8 @@ import type { WireRequest } from "../wire.ts";
 /** Contexts of the request pipeline (`http/pipeline.ts`). Each step takes one and returns the next,
  *  which has the same fields and more. None is changed after it was created, so that a response can
  *  be rendered from the last context that a rejected request reached. */
+
+/** The first context: a request with the id under which its response and the log refer to it. */
 export interface ReceivedRequest {
   readonly request: WireRequest;
   readonly requestId: string;

@@ -4,7 +4,7 @@ import type { WireResponse, WireRequest } from "../wire.ts";
 import { directFormOf } from "./source-policy.ts";
 
 /** Recognises URLs of copy sources that address this server, by its listeners and by the host that
- *  the client used. */
+ *  the client used. `open-sources.ts` then reads them without a connection. */
 
 interface Endpoint {
   /** The configured host: a name or an address. */

@@ -12,7 +12,8 @@ import {
 } from "./source-reader.ts";
 import type { SourcePolicy } from "./source-policy.ts";
 
-/** Reads copy sources on other servers, over HTTP and HTTPS. */
+/** Reads copy sources on other servers, over HTTP and HTTPS, from addresses that `source-policy.ts`
+ *  permits. */
 
 /** A source that sends no byte for this long counts as unreachable, so that a copy ends. */
 const idleMilliseconds = 30_000;

@@ -1,7 +1,7 @@
 import type { ServiceName } from "../names.ts";
 import { storageAction, subscriptionAction, type RoleDefinition } from "./role.ts";
 
-/** Azure's built-in roles for the data of storage accounts.
+/** Azure's built-in roles for the data of storage accounts, which role assignments may name.
  *  learn.microsoft.com/azure/role-based-access-control/built-in-roles/storage */
 
 const blobs = "blobServices/containers/blobs";

@@ -1,7 +1,8 @@
 import type { SasResource } from "../principal.ts";
 import { queryText, type SignableRequest } from "./request.ts";
 
-/** The strings to sign of shared access signatures, by the token's `sv`.
+/** The strings to sign of shared access signatures, by the token's `sv`. `http/auth/sas.ts`
+ *  verifies signatures with them, the admin API signs.
  *  learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature */
 
 /** The string to sign of an account SAS. Every field ends with a newline, also the last one. */

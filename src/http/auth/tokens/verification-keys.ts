@@ -1,7 +1,7 @@
 import type { CryptoKey } from "jose";
 
 /** The public keys with which tokens of an issuer are verified, from its published JWK set (RFC
- *  7517). */
+ *  7517). `token-verifier.ts` fetches the set and verifies with the keys. */
 
 /** A public key of an issuer. Cached verdicts refer to the key, so that they become invalid when
  *  the issuer removes it. */

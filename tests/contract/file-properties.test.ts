@@ -20,6 +20,25 @@ const setProperties = (headers: Headers) => put(`${path}?comp=properties`, heade
 const create = (headers: Headers) =>
   put(path, { "x-ms-type": "file", "x-ms-content-length": "4", ...headers });
 
+describe("a read of a range", () => {
+  it("has the properties of the file, and its MD5 under another name", async () => {
+    const md5 = "1B2M2Y8AsgTpgAmY7PhCfg==";
+    await expectDone(create({ "x-ms-content-type": "text/html", "x-ms-content-md5": md5 }));
+    const whole = await world.send({ method: "GET", path });
+    const range = await world.send({ method: "GET", path, headers: { range: "bytes=1-2" } });
+    expect(range.status).toBe(206);
+    const expected: Record<string, string | undefined> = { ...whole.headers };
+    expected["x-ms-content-md5"] = expected["content-md5"];
+    expected["content-range"] = "bytes 1-2/4";
+    for (const name of ["content-md5", "content-length", "x-ms-request-id", "date"]) {
+      expected[name] = range.headers[name];
+    }
+    expect(range.headers["content-md5"]).toBeUndefined();
+    expect(range.headers).toEqual(expected);
+    expect(range.headers).toMatchObject({ "content-type": "text/html", "x-ms-content-md5": md5 });
+  });
+});
+
 describe("the Content-Type of a file", () => {
   const required = {
     "x-ms-file-attributes": "None",

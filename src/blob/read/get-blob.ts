@@ -2,14 +2,11 @@ import { blobRead } from "../blob-policy.ts";
 import { encryptionOfProperties, encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
 import { tierHeaders } from "../tier/rehydration.ts";
-import { storedMd5 } from "../shared/create-blob.ts";
 import { blobProperties, lastAccessUpdate } from "./blob-properties.ts";
-import { invalidHeader } from "../../protocol/faults.ts";
-import { replyBody, structuredHeaders, wantsStructured } from "../../operation/structured-reply.ts";
+import { contentReply, storedMd5, wantsStructured } from "../../operation/content-reply.ts";
 import type { Param } from "../../protocol/params.ts";
-import { clipRange, parseReadRange, rangeChecksum, type ByteRange } from "../../protocol/ranges.ts";
-import { fail, ok } from "../../protocol/result.ts";
-import { rangeChecksumBytesMax } from "../shared/limits.ts";
+import { parseReadRange, rangeChecksum, type ByteRange } from "../../protocol/ranges.ts";
+import { ok } from "../../protocol/result.ts";
 import type { Version } from "../../protocol/versions.ts";
 
 /** Get Blob, Get Blob Properties and Get Blob Metadata. The Data Lake API wraps them
@@ -74,51 +71,14 @@ export const getBlob = operation({
   },
   policy: { ...blobRead.policy, content: "read" },
   decide: (context) => {
-    const { target, input } = context;
-    const total = target.content.length;
-    const { range: requested, rangeChecksum: checksum } = input;
-    // A request for a checksum of the range takes precedence: its bytes are sent unchanged.
-    const isStructured = input.wantsStructured === true && checksum === undefined;
-    const isTierSent = context.version >= tierSince;
-    const properties = [...blobProperties(context), ...(isTierSent ? [tierHeaders(target)] : [])];
-    const md5 = storedMd5(target.headers);
-    const { content, metadata } = target;
-    const deferred = lastAccessUpdate(context);
-    if (requested === undefined) {
-      if (checksum !== undefined) return checksumFault(checksum);
-      const headers = [
-        ...properties,
-        { "Content-MD5": md5 },
-        ...structuredHeaders(isStructured, total),
-      ];
-      const body = replyBody({ content, from: 0, length: total }, isStructured);
-      return { ...deferred, metadata, headers, body };
-    }
-    const span = clipRange(requested, total);
-    if (span === undefined) {
-      return fail("InvalidRange", { headers: { "Content-Range": `bytes */${total}` } });
-    }
-    const isTooLong = span.length > rangeChecksumBytesMax;
-    if (checksum !== undefined && isTooLong) return checksumFault(checksum);
-    const last = span.from + span.length - 1;
-    return {
-      ...deferred,
-      status: 206,
-      metadata,
-      headers: [
-        ...properties,
-        ...structuredHeaders(isStructured, span.length),
-        {
-          "x-ms-blob-content-md5": md5,
-          "Content-Range": `bytes ${span.from}-${last}/${total}`,
-        },
-      ],
-      body: replyBody({ content, ...span, checksum }, isStructured),
-    };
+    const { target, input, version } = context;
+    const { content, headers, metadata } = target;
+    const properties = blobProperties(context);
+    if (version >= tierSince) properties.push(tierHeaders(target));
+    const { range, rangeChecksum: checksum } = input;
+    const read = { content, range, checksum, wantsStructured: input.wantsStructured };
+    const stored = { md5: storedMd5(headers), rangeHeader: "x-ms-blob-content-md5" } as const;
+    const reply = contentReply(read, properties, stored);
+    return "fault" in reply ? reply : { ...reply, ...lastAccessUpdate(context), metadata };
   },
 });
-
-/** The fault for a checksum that is requested without a range, or of a range longer than 4 MiB. */
-function checksumFault(checksum: "md5" | "crc64") {
-  return invalidHeader(`x-ms-range-get-content-${checksum}`, "true");
-}

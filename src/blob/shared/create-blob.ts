@@ -68,12 +68,6 @@ function parseHeaders(reader: ParamReader, usesRequestHeaders: boolean): Result<
 
 const defaultContentType = "application/octet-stream";
 
-/** The stored MD5 of the whole content; responses to range reads have it as
- *  `x-ms-blob-content-md5`. */
-export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
-  return contentMd5 === undefined ? undefined : encodeBase64(contentMd5);
-}
-
 /** The content headers of a response. Recorded from Azure: empty values are omitted, except that of
  *  Content-Disposition. */
 export function renderHttpHeaders(headers: HttpHeaders) {

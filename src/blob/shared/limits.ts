@@ -20,8 +20,6 @@ export const committedBlocksMax = 50_000;
 export const uncommittedBlocksMax = 100_000;
 /** Azure's limit of a block id before its Base64 encoding. */
 export const blockIdBytesMax = 64;
-/** Limit of the service for a range whose checksum is requested. */
-export const rangeChecksumBytesMax = 4 * mebibyte;
 /** The service removes uncommitted blocks after this time. */
 export const uncommittedLifetimeDays = 7;
 

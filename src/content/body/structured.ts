@@ -2,7 +2,7 @@ import { combineCrc64, crc64Bytes, crc64Of, crc64OfNothing } from "./checksums.t
 
 /**
  * The structured body format: data with checksums in between, as newer clients send and request it
- * (`x-ms-structured-body`). `http/request/body.ts` reads it, `operation/structured-reply.ts` writes
+ * (`x-ms-structured-body`). `http/request/body.ts` reads it, `operation/content-reply.ts` writes
  * it. All numbers are little-endian; sizes in bytes in parentheses.
  *
  * Header: version (1), length of the whole message (8), flags (2), number of segments (2). Segment:

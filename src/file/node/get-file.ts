@@ -1,18 +1,14 @@
 import { emptyContent } from "../../content/content-ref.ts";
-import { invalidHeader } from "../../protocol/faults.ts";
 import { propertiesRead } from "../../operation/operation.ts";
-import { replyBody, structuredHeaders, wantsStructured } from "../../operation/structured-reply.ts";
+import { contentReply, storedMd5, wantsStructured } from "../../operation/content-reply.ts";
 import { boolean, header } from "../../protocol/params.ts";
-import { clipRange } from "../../protocol/ranges.ts";
-import { fail } from "../../protocol/result.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { propertiesAccess, readAccess } from "../locks/file-access.ts";
-import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { formatHttpDate } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
 import type { FileAddress } from "../file-address.ts";
-import { renderHttpHeaders, storedMd5 } from "../shared/http-headers.ts";
+import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaders } from "../../protocol/lease.ts";
 import { smbHeaders } from "../shared/smb-properties.ts";
 import { readRange } from "../shared/range-params.ts";
@@ -27,9 +23,9 @@ interface FilePropertiesContext {
 }
 
 /** Headers of Get File and Get File Properties. A file in a share snapshot has no lease headers. */
-function fileProperties({ target, address, version, now }: FilePropertiesContext, isWhole = true) {
+function fileProperties({ target, address, version, now }: FilePropertiesContext) {
   return [
-    renderHttpHeaders(target.headers ?? {}, isWhole),
+    renderHttpHeaders(target.headers ?? {}),
     address.snapshot === undefined ? leaseHeaders(target.lease, now) : {},
     smbHeaders(target, version),
     copyHeaders(target.copy),
@@ -71,45 +67,15 @@ export const getFile = fileOperation({
     },
   },
   event: "none",
-  decide: ({ target, address, input, version, now }) => {
-    const { content = emptyContent, metadata } = target;
-    const { range: requested, rangeMd5 } = input;
-    const headers = [
-      ...fileProperties({ target, address, version, now }, requested === undefined),
-      { "Accept-Ranges": "bytes" },
-    ];
-    // A request for the MD5 of the range takes precedence: its bytes are sent unchanged.
-    const isStructured = input.wantsStructured === true && rangeMd5 !== true;
-    if (requested === undefined) {
-      if (rangeMd5 === true) return invalidHeader("x-ms-range-get-content-md5", "true");
-      const { length } = content;
-      return {
-        metadata,
-        headers: [...headers, ...structuredHeaders(isStructured, length)],
-        body: replyBody({ content, from: 0, length }, isStructured),
-      };
-    }
-    const span = clipRange(requested, content.length);
-    if (span === undefined) {
-      return fail("InvalidRange", { headers: { "Content-Range": `bytes */${content.length}` } });
-    }
-    if (rangeMd5 === true && span.length > rangeChecksumBytesMax) {
-      return invalidHeader("x-ms-range-get-content-md5", "true");
-    }
-    const last = span.from + span.length - 1;
-    const checksum = rangeMd5 === true ? ("md5" as const) : undefined;
-    return {
-      status: 206,
-      metadata,
-      headers: [
-        {
-          "x-ms-content-md5": storedMd5(target.headers ?? {}),
-          "Content-Range": `bytes ${span.from}-${last}/${content.length}`,
-        },
-        ...structuredHeaders(isStructured, span.length),
-      ],
-      body: replyBody({ content, ...span, checksum }, isStructured),
-    };
+  decide: (context) => {
+    const { content = emptyContent, headers = {}, metadata } = context.target;
+    const { range, rangeMd5, wantsStructured: isWanted } = context.input;
+    const checksum = rangeMd5 === true ? "md5" : undefined;
+    const properties = [...fileProperties(context), { "Accept-Ranges": "bytes" }];
+    const stored = { md5: storedMd5(headers), rangeHeader: "x-ms-content-md5" } as const;
+    const read = { content, range, checksum, wantsStructured: isWanted } as const;
+    const reply = contentReply(read, properties, stored);
+    return "fault" in reply ? reply : { ...reply, metadata };
   },
 });
 
@@ -123,11 +89,14 @@ export const getFileProperties = fileOperation({
   permission: { letters: "r", resourceType: "o" },
   fileAccess: propertiesAccess,
   event: "none",
-  decide: ({ target, address, version, now }) => ({
-    metadata: target.metadata,
+  decide: (context) => ({
+    metadata: context.target.metadata,
     headers: [
-      ...fileProperties({ target, address, version, now }),
-      { "Content-Length": String(target.content?.length ?? 0) },
+      ...fileProperties(context),
+      {
+        "Content-MD5": storedMd5(context.target.headers ?? {}),
+        "Content-Length": String(context.target.content?.length ?? 0),
+      },
     ],
   }),
 });

@@ -1,4 +1,4 @@
-import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
+import { decodeBase64 } from "../../base/base64.ts";
 import type { Param } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../../protocol/metadata.ts";
@@ -41,20 +41,13 @@ const ownTypeSince = "2019-07-07";
 
 export const defaultContentType = "application/octet-stream";
 
-/** The stored headers for a response. A header with an empty value is not sent, and the MD5 only
- *  with the whole file (`isWhole`). */
-export function renderHttpHeaders(headers: HttpHeaders, isWhole = true) {
+/** The stored headers for a response, without the MD5. A header with an empty value is not sent. */
+export function renderHttpHeaders(headers: HttpHeaders) {
   return {
     "Content-Type": headers.contentType || undefined,
     "Content-Encoding": headers.contentEncoding || undefined,
     "Content-Language": headers.contentLanguage || undefined,
     "Cache-Control": headers.cacheControl || undefined,
     "Content-Disposition": headers.contentDisposition || undefined,
-    "Content-MD5": isWhole ? storedMd5(headers) : undefined,
   };
-}
-
-/** The MD5 that a client has stored with the file. */
-export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
-  return contentMd5 && encodeBase64(contentMd5);
 }

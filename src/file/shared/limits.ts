@@ -9,8 +9,6 @@ const gibibyte = 1024 * mebibyte;
 export const fileBytesMax = 4 * 1024 * gibibyte;
 /** Azure's limit of one Put Range. */
 export const rangeBytesMax = 4 * mebibyte;
-/** Azure's limit of a range whose MD5 is requested with it. */
-export const rangeChecksumBytesMax = 4 * mebibyte;
 /** Unit in which ranges are listed and freed. */
 export const sectorBytes = 512;
 

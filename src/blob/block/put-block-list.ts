@@ -140,8 +140,7 @@ export const putBlockList = operation({
     }
     const { headers, metadata, tags, tier } = input;
     const blob = { type: "BlockBlob" as const, headers, metadata, tags, tier };
-    return createBlob(context, blob, {
-      encryptedWith: encryptedWith.value,
+    return createBlob(context, ok(blob), {
       content: compose(parts.value),
       effects: dropCommitted(blobKey(context), readResult.lookup, readResult.stagedBytes),
       headers: [bodyChecksum(received, version), serverEncrypted],

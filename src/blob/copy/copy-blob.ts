@@ -13,7 +13,7 @@ import { protection } from "../protection/protection.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blobKey, dropUpload, heldLease, type OverwriteContext } from "../shared/overwrite.ts";
+import { blobKey, heldLease, type OverwriteContext } from "../shared/overwrite.ts";
 import { blobCreation, chooseEncryption, createBlob, tagsHeader } from "../shared/create-blob.ts";
 import { anyTier, archive } from "../tier/rehydration.ts";
 import {
@@ -70,12 +70,11 @@ export const copyBlob = operation({
     const { encryptionScope: newScope } = encryptedWith.ok ? encryptedWith.value : {};
     const copied = copyFrom(context, { id, source, local: readResult.local, input, newScope });
     if (!copied.ok) return copied;
-    if (!encryptedWith.ok) return encryptedWith;
     const { blob, content, effects } = copied.value;
-    return createBlob(context, blob, {
-      encryptedWith: encryptedWith.value,
+    return createBlob(context, ok(blob), {
       content,
-      effects: [...dropUpload(blobKey(context), readResult.upload), ...effects],
+      upload: readResult.upload,
+      effects,
       headers: [{ "x-ms-copy-id": id, "x-ms-copy-status": blob.copy.status }],
     });
   },

@@ -3,11 +3,11 @@ import { metadata } from "../../operation/common-params.ts";
 import { encryption, encryptionScope } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { boolean, header, text } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
 import { crc64Since } from "../../protocol/versions.ts";
 import type { CopySource, FetchedProperties, SourceBody } from "../../operation/source.ts";
 import {
   blobCreation,
-  chooseEncryption,
   createBlob,
   serverEncrypted,
   tagsHeader,
@@ -18,7 +18,6 @@ import { protection } from "../protection/protection.ts";
 import { storedUpload } from "../block/read-blocks.ts";
 import { operation } from "../resources.ts";
 import { putBlobBytesMax, syncCopyBytesMax } from "../shared/limits.ts";
-import { blobKey, dropUpload } from "../shared/overwrite.ts";
 import { blockBlobTier } from "../tier/rehydration.ts";
 import {
   copiedBlob,
@@ -82,18 +81,14 @@ export const putBlobFromUrl = operation({
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, source, received, target, readResult } = context;
-    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
-    if (!encryptedWith.ok) return encryptedWith;
     const sourceProperties = remoteSourceProperties(remoteSourceOf(source));
     const properties = chooseProperties(sourceProperties, input, received);
     // Unlike Copy Blob, Put Blob From URL may replace a blob of another type.
     const replaced = target?.type === "BlockBlob" ? target : undefined;
     const blob = copiedBlob(properties, input, { ...context, target: replaced });
-    if (!blob.ok) return blob;
-    return createBlob(context, blob.value, {
-      encryptedWith: encryptedWith.value,
+    return createBlob(context, blob, {
       content: whole(received),
-      effects: dropUpload(blobKey(context), readResult),
+      upload: readResult,
       headers: [sourceChecksum(context), serverEncrypted],
     });
   },
@@ -152,29 +147,21 @@ export const copyBlobFromUrl = operation({
   reads: (view, { scope }) => storedUpload(view, scope),
   decide: (context) => {
     const { input, source, received, now, readResult, newGuid } = context;
-    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
-    if (!encryptedWith.ok) return encryptedWith;
     const original = remoteSourceProperties(remoteSourceOf(source));
     const blob = copiedBlob({ ...original, type: "BlockBlob" }, input, context);
-    if (!blob.ok) return blob;
     const id = newGuid();
     const { length } = received;
     const state = { id, source: source?.url ?? "", copiedBytes: length, totalBytes: length };
     const copy = { ...state, status: "success" as const, completed: now };
-    return createBlob(
-      context,
-      { ...blob.value, copy },
-      {
-        encryptedWith: encryptedWith.value,
-        content: whole(received),
-        effects: dropUpload(blobKey(context), readResult),
-        headers: [
-          sourceChecksum(context),
-          { "x-ms-copy-id": id, "x-ms-copy-status": "success" },
-          serverEncrypted,
-        ],
-      },
-    );
+    return createBlob(context, blob.ok ? ok({ ...blob.value, copy }) : blob, {
+      content: whole(received),
+      upload: readResult,
+      headers: [
+        sourceChecksum(context),
+        { "x-ms-copy-id": id, "x-ms-copy-status": "success" },
+        serverEncrypted,
+      ],
+    });
   },
 });
 

@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Param, ParamReader } from "../../protocol/params.ts";
-import type { BlobRecord, ContainerRecord } from "../records.ts";
+import type { BlobRecord, ContainerRecord, UploadRecord } from "../records.ts";
 import { emptyContent, type ReceivedBody, type ContentPlan } from "../../content/content-ref.ts";
 import { crc64Since, type Version } from "../../protocol/versions.ts";
 import { metadata } from "../../operation/common-params.ts";
@@ -12,6 +12,8 @@ import { invalidHeader } from "../../protocol/faults.ts";
 import { parseTagsHeader, type Tags } from "../../protocol/tags.ts";
 import { protection, type Protection } from "../protection/protection.ts";
 import {
+  blobKey,
+  dropUpload,
   heldLease,
   nextVersion,
   preservePrevious,
@@ -219,7 +221,7 @@ export const blobCreation = {
 export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
 
 interface CreationContext extends OverwriteContext {
-  readonly input: { readonly protection: Protection };
+  readonly input: { readonly protection: Protection; readonly encryption: Encryption };
 }
 
 /** The fields of a new blob that the operation chooses. `newBlobRecord` sets dates, lease, version
@@ -242,10 +244,12 @@ export type NewBlob = Pick<
 
 /** What a creation writes and returns beside the record of the new blob. */
 interface Creation {
-  readonly encryptedWith: BlobEncryption;
   /** Content of the new blob; undefined: the blob is empty. */
   readonly content?: ContentPlan | undefined;
-  readonly effects: readonly Effect[];
+  /** The stored upload of the name, whose uncommitted blocks are removed; undefined: none. */
+  readonly upload?: UploadRecord | undefined;
+  /** Further effects; undefined: none. */
+  readonly effects?: readonly Effect[];
   readonly headers: readonly ReplyHeaders[];
 }
 
@@ -285,19 +289,25 @@ export function newBlobRecord(
   };
 }
 
-/** The reply that creates a blob. A blob that it replaces stays as a version or soft-deleted
- *  snapshot, as the account is configured. */
+/** The reply that creates a blob, or the fault if the container forbids its encryption, or that of
+ *  `blob`. A blob that it replaces stays as a version or soft-deleted snapshot, as the account is
+ *  configured. */
 export function createBlob(
   context: CreationContext,
-  blob: NewBlob,
-  { encryptedWith, content, effects, headers }: Creation,
+  blob: Result<NewBlob>,
+  { content, upload, effects, headers }: Creation,
 ) {
-  const put = newBlobRecord(context, blob, encryptedWith, context.input.protection);
+  const { encryption: given, protection: kept } = context.input;
+  const encryptedWith = chooseEncryption(given, context.scope.container);
+  if (!encryptedWith.ok) return encryptedWith;
+  if (!blob.ok) return blob;
+  const put = newBlobRecord(context, blob.value, encryptedWith.value, kept);
+  const dropped = dropUpload(blobKey(context), upload);
   return {
     put,
     content,
     preserve: preservePrevious(context),
-    effects,
+    effects: effects === undefined ? dropped : [...dropped, ...effects],
     headers: [...headers, ...furtherHeaders(put)],
   };
 }

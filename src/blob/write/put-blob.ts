@@ -7,7 +7,6 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import {
   blobCreation,
   blockBlobParams,
-  chooseEncryption,
   createBlob,
   emptyBody,
   serverEncrypted,
@@ -22,7 +21,6 @@ import { blobBytes, uploadBytes, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { hasFolderMark } from "../tree/create-parents.ts";
 import { putBlobBytesMax } from "../shared/limits.ts";
-import { blobKey, dropUpload } from "../shared/overwrite.ts";
 
 /** Put Blob for the three types of blobs. learn.microsoft.com/rest/api/storageservices/put-blob */
 
@@ -57,22 +55,18 @@ export const putBlockBlob = operation({
     const { headers, tags, tier } = input;
     const contentMd5 = received.md5;
     if (contentMd5 === undefined) throw new Error("the body of Put Blob has no MD5 (md5Always)");
-    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
-    if (!encryptedWith.ok) return encryptedWith;
     const directory = directoryOf(context);
-    if (!directory.ok) return directory;
     const blob = {
       type: "BlockBlob" as const,
       headers: { ...headers, contentMd5 },
       metadata: input.metadata,
-      directory: directory.value,
+      directory: directory.ok ? directory.value : undefined,
       tags,
       tier,
     };
-    return createBlob(context, blob, {
-      encryptedWith: encryptedWith.value,
+    return createBlob(context, directory.ok ? ok(blob) : directory, {
       content: whole(received),
-      effects: dropUpload(blobKey(context), readResult),
+      upload: readResult,
       headers: [bothChecksums(received, version), serverEncrypted],
     });
   },
@@ -120,8 +114,6 @@ export const createPageBlob = operation({
   decide: (context) => {
     const { input, newETag, readResult } = context;
     const { headers, tags, tier } = input;
-    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
-    if (!encryptedWith.ok) return encryptedWith;
     const blob = {
       type: "PageBlob" as const,
       headers,
@@ -131,10 +123,9 @@ export const createPageBlob = operation({
       sequenceNumber: input.sequenceNumber ?? 0n,
       lineage: newETag,
     };
-    return createBlob(context, blob, {
-      encryptedWith: encryptedWith.value,
+    return createBlob(context, ok(blob), {
       content: empty(input.length),
-      effects: dropUpload(blobKey(context), readResult),
+      upload: readResult,
       headers: [serverEncrypted],
     });
   },
@@ -159,18 +150,9 @@ export const createAppendBlob = operation({
   decide: (context) => {
     const { input, readResult } = context;
     const { headers, tags } = input;
-    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
-    if (!encryptedWith.ok) return encryptedWith;
     const { metadata: pairs } = input;
     const blob = { type: "AppendBlob" as const, headers, metadata: pairs, tags };
-    return createBlob(
-      context,
-      { ...blob, committedBlockCount: 0 },
-      {
-        encryptedWith: encryptedWith.value,
-        effects: dropUpload(blobKey(context), readResult),
-        headers: [serverEncrypted],
-      },
-    );
+    const parts = { upload: readResult, headers: [serverEncrypted] };
+    return createBlob(context, ok({ ...blob, committedBlockCount: 0 }), parts);
   },
 });

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../base/world.ts";
 
-/** Runs the background tasks of a server: garbage collection, compaction, scrub and others. */
+/** Runs the background tasks of a server: garbage collection, compaction, scrub and others.
+ *  `data-stores.ts` starts most of them. */
 
 /** A task that is repeated in rounds while the server runs. */
 interface BackgroundTask {

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { destination, pino } from "pino";
 import type { Log } from "../base/world.ts";
 
-/** The log of a process: pino, set up for servers, workers and commands. */
+/** The log of a process: the library pino, set up for servers, workers and commands. */
 
 /** The options of a server that its log depends on. */
 interface LogSettings {

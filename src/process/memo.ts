@@ -1,4 +1,4 @@
-/** Caches of computed values that all servers of the process share. */
+/** Caches of computed values, as of parsed headers, that all servers of the process share. */
 
 /** Returns `compute` with a memory of its results, of which about `entriesMax` are kept, those used
  *  last. They must depend on the argument alone: all servers of the process share them. A result

@@ -5,7 +5,8 @@ import type { Snapshot } from "../controls/server-snapshots.ts";
 import type { InProcessServer } from "../server/start.ts";
 import { readVersion } from "../host/version.ts";
 
-/** Servers that the test files of one worker of a test runner share, one after the other. */
+/** Servers that the test files of one worker of a test runner share, one after the other.
+ *  `test-server.ts` acquires and releases them. */
 
 /** A server that a test file uses. A test runner runs files one after the other in worker processes
  *  or threads; the files of a worker share one server, which saves the time of its start. */

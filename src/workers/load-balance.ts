@@ -1,7 +1,8 @@
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 
-/** Evens out the load of worker processes (`--workers`). */
+/** Evens out the load of worker processes (`--workers`): `run-worker.ts` reports it,
+ *  `supervisor.ts` decides. */
 
 /** The period in which a worker measures and reports its load. */
 export const loadMilliseconds = 500;

@@ -13,7 +13,8 @@ import {
 
 type PortName = OwnPort | "blobPort" | "queuePort" | "tablePort";
 
-/** Binds the ports of a server with several worker processes, which share the sockets. */
+/** Binds the ports of a server with several worker processes, which share the sockets.
+ *  `supervisor.ts` binds them and passes them on. */
 
 /** The internal function with which Node's `cluster` binds a socket without listening, because no
  *  documented function does so. It returns a negative number if the system reports an error. */

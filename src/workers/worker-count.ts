@@ -2,7 +2,8 @@ import { availableParallelism } from "node:os";
 import { readFileSync } from "node:fs";
 import { workersMax } from "../server/options.ts";
 
-/** How many workers a server starts. */
+/** How many workers a server starts: the value of `--workers`, of which `auto` depends on the
+ *  cores. */
 
 const quotaFile = "/sys/fs/cgroup/cpu.max";
 

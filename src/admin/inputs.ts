@@ -1,3 +1,5 @@
+import { parseIso } from "../base/dates.ts";
+
 /** A check of a parameter or body field of the admin API: routes declare one for each value that
  *  they accept. Returns the problem as text that follows the parameter's name in the message ("is
  *  missing"), or undefined if the value is valid. */
@@ -102,6 +104,14 @@ export const idCheck: Check = (value) => {
   return isId
     ? undefined
     : `must be an id, a whole number of up to 64 bits, not ${formatValue(value)}`;
+};
+
+/** Accepts a time in the form of ISO 8601. */
+export const timeCheck: Check = (value) => {
+  const isTime = typeof value === "string" && parseIso(value) !== undefined;
+  return isTime
+    ? undefined
+    : `must be a time such as 2026-01-01T00:00:00Z, not ${formatValue(value)}`;
 };
 
 /** The value as JSON, shortened to 80 characters. */

@@ -1,7 +1,16 @@
 import { parseIso } from "../../base/dates.ts";
 import { serviceNames, type ServiceName } from "../../protocol/names.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import { isMissing, oneOf, formatValue, textCheck } from "../inputs.ts";
+import {
+  findInputError,
+  formatValue,
+  isMissing,
+  oneOf,
+  optional,
+  textCheck,
+  timeCheck,
+  type Check,
+} from "../inputs.ts";
 import type { JsonObject } from "../request.ts";
 
 /** A request of the explorer for a SAS (shared access signature, a signed URL query that gives
@@ -46,7 +55,8 @@ const allPermissions = "rwdxylacuptfi";
  *  hierarchical namespace may have. */
 const permissionLetters = `${allPermissions}meo`;
 
-const fieldNames: Readonly<Record<string, string>> = {
+/** The query parameters of a SAS that a request may set, by the names of the request. */
+const fieldNames = {
   ip: "sip",
   protocol: "spr",
   identifier: "si",
@@ -59,113 +69,83 @@ const fieldNames: Readonly<Record<string, string>> = {
   startRowKey: "srk",
   endPartitionKey: "epk",
   endRowKey: "erk",
-};
-const otherNames = [
-  "kind",
-  "account",
-  "minutes",
-  "startsAt",
-  "permissions",
-  "services",
-  "resourceTypes",
-  "service",
-  "container",
-  "path",
-  "snapshot",
-  "versionId",
-];
-const known = new Set([...otherNames, ...Object.keys(fieldNames)]);
-const knownList = `accepted are ${[...known].join(", ")}`;
+} as const;
+
 /** Control characters are rejected: a line break would end a field in the string to sign. */
-const control = /\p{Cc}/u;
+const lineCheck: Check = (value) => {
+  const isControlled = typeof value === "string" && /\p{Cc}/u.test(value);
+  return textCheck(value) ?? (isControlled ? "contains control characters" : undefined);
+};
+const line = optional(lineCheck);
 
-export function parseSasRequest(input: JsonObject): SasRequest | InputProblem {
-  const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(input)) {
-    if (!known.has(name)) return { problem: `${formatValue(name)} is unknown: ${knownList}` };
-    if (name === "minutes" || isMissing(value)) continue;
-    const wrong = textCheck(value);
-    if (wrong !== undefined || typeof value !== "string") return { problem: `${name} ${wrong}` };
-    if (control.test(value)) return { problem: `${name} contains control characters` };
-    texts[name] = value;
-  }
-  const given = input["minutes"] ?? undefined;
-  if (given !== undefined && !isMinutes(given)) {
-    const bounds = `a number above 0, up to ${minutesMax}`;
-    return { problem: `minutes must be ${bounds}, not ${formatValue(given)}` };
-  }
-  const minutes = given ?? (texts["identifier"] === undefined ? minutesDefault : undefined);
-  const startsAt = texts["startsAt"] === undefined ? undefined : parseIso(texts["startsAt"]);
-  if (texts["startsAt"] !== undefined && startsAt === undefined) {
-    const form = "a time such as 2026-01-01T00:00:00Z";
-    return { problem: `startsAt must be ${form}, not ${formatValue(texts["startsAt"])}` };
-  }
-  if (texts["account"] === undefined) return { problem: "account is missing" };
-  const common = { account: texts["account"], minutes, startsAt, fields: fieldsOf(texts) };
-  return texts["kind"] === "service"
-    ? parseServiceSas(texts, common)
-    : parseAccountSas(texts, common);
+function lettersOf(letters: string): Check {
+  const form = new RegExp(`^[${letters}]*$`);
+  return optional((value) => {
+    const isValid = typeof value === "string" && form.test(value);
+    return isValid ? undefined : `must be letters of ${letters}, not ${formatValue(value)}`;
+  });
 }
 
-function isMinutes(value: unknown): value is number {
-  return typeof value === "number" && value > 0 && value <= minutesMax;
-}
+const minutesCheck: Check = (value) => {
+  if (value === undefined || value === null) return undefined;
+  const isValid = typeof value === "number" && value > 0 && value <= minutesMax;
+  const bounds = `a number above 0, up to ${minutesMax}`;
+  return isValid ? undefined : `must be ${bounds}, not ${formatValue(value)}`;
+};
 
-function fieldsOf(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const fields: Record<string, string> = {};
-  for (const [name, field] of Object.entries(fieldNames)) {
-    const value = texts[name];
-    if (value !== undefined) fields[field] = value;
-  }
-  return fields;
-}
+const sasChecks = {
+  kind: optional(oneOf(["account", "service"])),
+  account: lineCheck,
+  minutes: minutesCheck,
+  startsAt: optional(timeCheck),
+  permissions: lettersOf(permissionLetters),
+  services: lettersOf("bqtf"),
+  resourceTypes: lettersOf("sco"),
+  service: optional(oneOf(serviceNames)),
+  container: line,
+  path: line,
+  snapshot: line,
+  versionId: line,
+  ...Object.fromEntries(Object.keys(fieldNames).map((name) => [name, line])),
+};
 
-type CommonWithoutPermissions = Omit<CommonSasFields, "permissions">;
+/** The body of the request after its checks; absent fields have no entry. */
+type SasInput = { readonly [N in keyof typeof sasChecks | keyof typeof fieldNames]?: string };
 
-function parseAccountSas(
-  texts: Readonly<Record<string, string>>,
-  common: CommonWithoutPermissions,
-): SasRequest | InputProblem {
-  const { kind, services = "bqtf", resourceTypes = "sco", permissions = allPermissions } = texts;
-  if (kind !== undefined && kind !== "account") {
-    return { problem: `kind must be account or service, not ${formatValue(kind)}` };
-  }
-  const wrong =
-    lettersIn({ services }, "bqtf") ??
-    lettersIn({ resourceTypes }, "sco") ??
-    lettersIn({ permissions }, permissionLetters);
-  if (wrong !== undefined) return wrong;
+export function parseSasRequest(body: JsonObject): SasRequest | InputProblem {
+  const wrong = findInputError(body, sasChecks);
+  if (wrong !== undefined) return { problem: wrong };
+  const given = Object.entries(body).filter(([, value]) => !isMissing(value));
+  const { minutes: asked, ...input } = Object.fromEntries(given) as SasInput & {
+    readonly minutes?: number;
+  };
+  const { account = "", identifier, startsAt } = input;
+  const fields = Object.entries(fieldNames).flatMap(([name, field]) => {
+    const value = input[name as keyof typeof fieldNames];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  const common = {
+    account,
+    minutes: asked ?? (identifier === undefined ? minutesDefault : undefined),
+    startsAt: startsAt === undefined ? undefined : parseIso(startsAt),
+    fields: Object.fromEntries(fields),
+  };
+  if (input.kind === "service") return parseServiceSas(input, common);
+  const { services = "bqtf", resourceTypes = "sco", permissions = allPermissions } = input;
   return { ...common, kind: "account", services, resourceTypes, permissions };
 }
 
-const serviceCheck = oneOf(serviceNames);
-
-function lettersIn(
-  given: Readonly<Record<string, string>>,
-  letters: string,
-): InputProblem | undefined {
-  const wrong = Object.entries(given).find(
-    ([, value]) => !new RegExp(`^[${letters}]*$`).test(value),
-  );
-  if (wrong === undefined) return undefined;
-  return { problem: `${wrong[0]} must be letters of ${letters}, not ${formatValue(wrong[1])}` };
-}
-
 function parseServiceSas(
-  texts: Readonly<Record<string, string>>,
-  common: CommonWithoutPermissions,
+  input: SasInput,
+  common: Omit<CommonSasFields, "permissions">,
 ): SasRequest | InputProblem {
-  const unknown = serviceCheck(texts["service"]);
-  if (unknown !== undefined) return { problem: `service ${unknown}` };
-  const service = texts["service"] as ServiceName;
-  const { container, path, snapshot, versionId, permissions = "" } = texts;
+  const { container, path, snapshot, versionId, permissions = "", identifier } = input;
+  const service = input.service as ServiceName | undefined;
+  if (service === undefined) return { problem: `service ${oneOf(serviceNames)(undefined)}` };
   if (container === undefined) return { problem: "container is missing" };
-  const hasPolicy = common.fields["si"] !== undefined;
-  if (!hasPolicy && permissions === "") {
+  if (identifier === undefined && permissions === "") {
     return { problem: "permissions is missing: letters such as r, or the identifier of a policy" };
   }
-  const wrong = permissions === "" ? undefined : lettersIn({ permissions }, permissionLetters);
-  if (wrong !== undefined) return wrong;
   const hasPaths = service === "blob" || service === "file";
   if (path !== undefined && !hasPaths) {
     return { problem: `path is for blobs and files, a ${service} has none` };

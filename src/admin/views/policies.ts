@@ -10,7 +10,7 @@ import type { StoredPolicy } from "../../protocol/permission.ts";
 import { serviceNames, type ServiceName } from "../../protocol/names.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService, type ServiceCall, type ServiceReply } from "../call-service.ts";
-import { findInputError, formatValue, oneOf, optional, textCheck, type Check } from "../inputs.ts";
+import { findInputError, oneOf, optional, textCheck, timeCheck } from "../inputs.ts";
 import type { CheckedRequest, JsonObject } from "../request.ts";
 import { declareRoute, type Route } from "../routes.ts";
 
@@ -18,12 +18,6 @@ import { declareRoute, type Route } from "../routes.ts";
  *  can revoke them. They call the operations Get and Set ACL of the services. */
 const serviceCheck = oneOf(serviceNames);
 const target = { service: serviceCheck, account: textCheck, container: textCheck };
-const timeCheck: Check = (value) => {
-  const isTime = typeof value === "string" && parseIso(value) !== undefined;
-  return isTime
-    ? undefined
-    : `must be a time such as 2026-01-01T00:00:00Z, not ${formatValue(value)}`;
-};
 const policyChecks = {
   id: textCheck,
   start: optional(timeCheck),

@@ -3,6 +3,7 @@ import type { AccountSettings } from "../account/settings.ts";
 import { formatHttpDate } from "../base/dates.ts";
 import { oneChunk } from "../content/content.ts";
 import { sign } from "../http/auth/shared-key.ts";
+import type { HttpService } from "../http/http-service.ts";
 import { serveRequest } from "../http/pipeline.ts";
 import type { WireResponse } from "../http/wire.ts";
 import type { ServiceName } from "../protocol/names.ts";
@@ -10,16 +11,16 @@ import { sharedKeyText, stringToSignVariants } from "../protocol/signing/shared-
 import { latestVersion } from "../protocol/versions.ts";
 import type { CheckedRequest } from "./request.ts";
 
-/** A request that a route of the admin API sends to a storage service of this process, for example
- *  to break a lease or to change stored access policies. */
+/** A request that this process sends to one of its own storage services: from a route of the admin
+ *  API, for example to break a lease, or for `--init`, which creates resources. */
 export interface ServiceCall {
   readonly account: string;
-  readonly method: "GET" | "PUT" | "POST";
+  readonly method: string;
   /** Path below the account, not percent-encoded. */
   readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
 }
 
 /** Status of the response, and the code and message of an error. */
@@ -40,19 +41,12 @@ export async function callService(
   call: ServiceCall,
 ): Promise<ServiceReply | undefined> {
   const { httpServices, clock } = context;
-  const { account, method, path, query, body = "" } = call;
+  const { account, method, query = {} } = call;
   const settings = accounts.get(account);
   const httpService = httpServices[service];
   if (settings === undefined || httpService === undefined) return undefined;
-  const encoded = path.split("/").map(encodeURIComponent).join("/");
-  const rawPath = `/${account}/${encoded}`;
-  const unsigned: Readonly<Record<string, string>> = {
-    host: "localhost",
-    "x-ms-version": latestVersion,
-    "x-ms-date": formatHttpDate(clock.wall()),
-    "content-length": String(Buffer.byteLength(body)),
-    ...call.headers,
-  };
+  const rawPath = rawPathOf(call);
+  const unsigned = { ...standardHeaders(call), "x-ms-date": formatHttpDate(clock.wall()) };
   const credentials =
     grant.kind === "principal"
       ? {
@@ -60,10 +54,29 @@ export async function callService(
           "x-ms-file-request-intent": "backup",
         }
       : { authorization: keySignature(settings, service, { method, rawPath, query, unsigned }) };
-  const headers = { ...unsigned, ...credentials };
-  const reply = await serveRequest(httpService, {
+  return sendCall(httpService, { ...call, headers: { ...unsigned, ...credentials } });
+}
+
+function rawPathOf({ account, path }: ServiceCall): string {
+  return `/${account}/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+function standardHeaders({ headers, body = "" }: ServiceCall): Readonly<Record<string, string>> {
+  return {
+    host: "localhost",
+    "x-ms-version": latestVersion,
+    "content-length": String(Buffer.byteLength(body)),
+    ...headers,
+  };
+}
+
+/** Sends a call to a service without a listener. Metadata keep the spelling of their names. */
+export async function sendCall(http: HttpService, call: ServiceCall): Promise<ServiceReply> {
+  const { method, query = {}, body = "" } = call;
+  const headers = standardHeaders(call);
+  const reply = await serveRequest(http, {
     method,
-    target: `${rawPath}?${new URLSearchParams(query).toString()}`,
+    target: `${rawPathOf(call)}?${new URLSearchParams(query).toString()}`,
     headers,
     rawHeaders: Object.entries(headers).flat(),
     body: oneChunk(Buffer.from(body)),
@@ -72,12 +85,15 @@ export async function callService(
     proceed: () => {},
   });
   const text = textOf(reply);
-  const code = reply.headers["x-ms-error-code"] ?? "";
-  const message = /<Message>([^<\n]*)/.exec(text)?.[1] ?? reply.reason ?? "";
+  // The table service has errors in JSON, the others in XML.
+  const code = reply.headers["x-ms-error-code"] ?? /"code":"(\w*)/.exec(text)?.[1] ?? "";
+  const found = /<Message>([^<\n]*)|"value":"([^"\\]*)/.exec(text);
+  const message = found?.[1] ?? found?.[2] ?? reply.reason ?? "";
   return { status: reply.status, code, message, headers: reply.headers, text };
 }
 
-interface SignedParts extends Pick<ServiceCall, "method" | "query"> {
+interface SignedParts extends Pick<ServiceCall, "method"> {
+  readonly query: Readonly<Record<string, string>>;
   readonly rawPath: string;
   readonly unsigned: Readonly<Record<string, string>>;
 }

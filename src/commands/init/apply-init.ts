@@ -1,14 +1,11 @@
-import { oneChunk } from "../../content/content.ts";
+import { sendCall, type ServiceReply } from "../../admin/call-service.ts";
 import { openDataStores, type DataStores } from "../../data/data-stores.ts";
 import { ensureAccounts } from "../../data/ensure-accounts.ts";
 import { createInitAccounts } from "./init-accounts.ts";
 import { StartRefused } from "../../host/refused.ts";
 import { nameOf, parseInit, type InitRequest, type InitStep } from "./resource-steps.ts";
 import type { HttpService } from "../../http/http-service.ts";
-import { serveRequest } from "../../http/pipeline.ts";
-import type { WireResponse } from "../../http/wire.ts";
 import type { ServiceName } from "../../protocol/names.ts";
-import { latestVersion } from "../../protocol/versions.ts";
 import type { Accounts, AccountSettings } from "../../account/settings.ts";
 import type { World } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
@@ -104,7 +101,7 @@ async function runSteps(call: CallService, steps: readonly InitStep[]): Promise<
     if (result === "created") count += 1;
     else if (result !== "kept") {
       refused.push(step.field);
-      problems.push(`${step.field}: ${result.code} ${result.message}`);
+      problems.push(`${step.field}: ${result.code || result.status} ${result.message}`);
     }
     if (problems.length >= problemsMax) break;
   }
@@ -114,7 +111,7 @@ async function runSteps(call: CallService, steps: readonly InitStep[]): Promise<
 async function runStep(
   call: CallService,
   { service, account, probe, create, complete = [] }: InitStep,
-): Promise<"created" | "kept" | InitResponse> {
+): Promise<"created" | "kept" | ServiceReply> {
   if (probe !== undefined && isSuccess(await call(service, account, probe))) return "kept";
   const reply = await call(service, account, create);
   if (reply.status === 409 && reply.code.endsWith("AlreadyExists")) return "kept";
@@ -126,15 +123,8 @@ async function runStep(
   return "created";
 }
 
-function isSuccess({ status }: InitResponse): boolean {
+function isSuccess({ status }: ServiceReply): boolean {
   return status < 300;
-}
-
-interface InitResponse {
-  readonly status: number;
-  /** Error code and message. Empty after success. */
-  readonly code: string;
-  readonly message: string;
 }
 
 /** Sends requests to the services of a store. */
@@ -142,45 +132,9 @@ type CallService = (
   service: ServiceName,
   account: string,
   request: InitRequest,
-) => Promise<InitResponse>;
+) => Promise<ServiceReply>;
 
 function callsTo(services: ReadonlyMap<ServiceName, HttpService>): CallService {
   return (service, account, request) =>
-    serve(services.get(service) as HttpService, account, request);
-}
-
-async function serve(
-  http: HttpService,
-  account: string,
-  { method, path, query = "", headers = {}, body = "" }: InitRequest,
-): Promise<InitResponse> {
-  const bytes = Buffer.from(body);
-  const encoded = path.split("/").map(encodeURIComponent).join("/");
-  const reply = await serveRequest(http, {
-    method,
-    target: `/${account}/${encoded}${query === "" ? "" : `?${query}`}`,
-    headers: {
-      host: "localhost",
-      "x-ms-version": latestVersion,
-      "content-length": String(bytes.length),
-      ...headers,
-    },
-    // Metadata is read with the spelling of the client.
-    rawHeaders: Object.entries(headers).flat(),
-    body: oneChunk(bytes),
-    secure: true,
-    remoteAddress: "127.0.0.1",
-    proceed: () => {},
-  });
-  return { status: reply.status, ...errorOf(reply) };
-}
-
-/** Code and message of an error, in XML or, from the table service, in JSON. */
-function errorOf({ status, body, headers, reason }: WireResponse): Omit<InitResponse, "status"> {
-  if (status < 300) return { code: "", message: "" };
-  const bytes = body?.kind === "bytes" ? body.bytes : "";
-  const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8");
-  const code = /"code":"(\w*)/.exec(text)?.[1] ?? headers["x-ms-error-code"] ?? String(status);
-  const message = /<Message>([^<\n]*)|"value":"([^"\\]*)/.exec(text);
-  return { code, message: message?.[1] ?? message?.[2] ?? reason ?? "" };
+    sendCall(services.get(service) as HttpService, { account, ...request });
 }

@@ -1,3 +1,4 @@
+import type { ServiceCall } from "../../admin/call-service.ts";
 import { escapeText } from "../../encoding/xml-writer.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import {
@@ -45,10 +46,10 @@ function containerSteps(resource: NamedResource): readonly InitStep[] {
   const accessHeader: Record<string, string> =
     access === "private" ? {} : { "x-ms-blob-public-access": access };
   const headers = { ...accessHeader, ...metadataHeaders(reader.texts(at("metadata"))) };
-  const query = "restype=container";
+  const query = { restype: "container" };
   const policies = policyRequest(reader, at("policies"), {
     path: name,
-    query: "restype=container&comp=acl",
+    query: { restype: "container", comp: "acl" },
     headers: accessHeader,
   });
   const container = step(resource, "blob", { method: "PUT", path: name, query, headers }, policies);
@@ -79,7 +80,7 @@ function queueSteps(resource: NamedResource): readonly InitStep[] {
   const { name, field, reader } = resource;
   const at = reader.object(field, ["metadata", "policies", "messages"]);
   const headers = metadataHeaders(reader.texts(at("metadata")));
-  const policies = policyRequest(reader, at("policies"), { path: name, query: "comp=acl" });
+  const policies = policyRequest(reader, at("policies"), { path: name, query: { comp: "acl" } });
   const messages = reader.list(at("messages")).flatMap((message): readonly InitRequest[] => {
     if (typeof message.value !== "string") return reader.refuse(message, "must be a text") ?? [];
     const text = escapeText(message.value);
@@ -87,7 +88,7 @@ function queueSteps(resource: NamedResource): readonly InitStep[] {
     return [{ method: "POST", path: `${name}/messages`, body }];
   });
   // Create Queue succeeds for an existing queue with the same metadata, so it is looked up first.
-  const probe = { method: "GET", path: name, query: "comp=metadata" };
+  const probe = { method: "GET", path: name, query: { comp: "metadata" } };
   const create = { method: "PUT", path: name, headers };
   return [{ ...step(resource, "queue", create, [...policies, ...messages]), probe }];
 }
@@ -96,7 +97,7 @@ function tableSteps(resource: NamedResource): readonly InitStep[] {
   const { name, field, reader } = resource;
   const at = reader.object(field, ["policies", "entities"]);
   const body = JSON.stringify({ TableName: name });
-  const policies = policyRequest(reader, at("policies"), { path: name, query: "comp=acl" });
+  const policies = policyRequest(reader, at("policies"), { path: name, query: { comp: "acl" } });
   const create = { method: "POST", path: "Tables", headers: json, body };
   const entities = reader.list(at("entities")).flatMap((entity): readonly InitStep[] => {
     if (typeof entity.value !== "object" || entity.value === null || Array.isArray(entity.value)) {
@@ -125,9 +126,9 @@ function shareSteps(resource: NamedResource): readonly InitStep[] {
   const headers = { ...quotaHeader, ...metadataHeaders(reader.texts(at("metadata"))) };
   const policies = policyRequest(reader, at("policies"), {
     path: name,
-    query: "restype=share&comp=acl",
+    query: { restype: "share", comp: "acl" },
   });
-  const create = { method: "PUT", path: name, query: "restype=share", headers };
+  const create = { method: "PUT", path: name, query: { restype: "share" }, headers };
   const files = reader.map(at("files")).flatMap(([path, file]) => {
     const content = contents.parse(file, []);
     return content === undefined ? [] : [{ path, file, content }];
@@ -141,7 +142,7 @@ function shareSteps(resource: NamedResource): readonly InitStep[] {
   return [
     step(resource, "file", create, policies),
     ...[...directories].map(([path, directory]) => {
-      const request = { method: "PUT", path: `${name}/${path}`, query: "restype=directory" };
+      const request = { method: "PUT", path: `${name}/${path}`, query: { restype: "directory" } };
       return step({ ...resource, field: directory }, "file", request);
     }),
     ...files.map(({ path, file, content }) =>
@@ -174,7 +175,7 @@ function fileStep(resource: NamedResource, name: string, content: ParsedContent)
     const body = bytes.subarray(start, start + rangeBytesMax);
     const range = `bytes=${start}-${start + body.length - 1}`;
     const rangeHeaders = { "x-ms-write": "update", "x-ms-range": range };
-    ranges.push({ method: "PUT", path, query: "comp=range", headers: rangeHeaders, body });
+    ranges.push({ method: "PUT", path, query: { comp: "range" }, headers: rangeHeaders, body });
   }
   const created = step(resource, "file", { method: "PUT", path, headers }, ranges);
   return { ...created, probe: { method: "HEAD", path } };
@@ -303,14 +304,7 @@ function accountSteps(
 }
 
 /** A request that `applyInit` sends to a service of this process. */
-export interface InitRequest {
-  readonly method: string;
-  /** Path below the account, not percent-encoded. */
-  readonly path: string;
-  readonly query?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array | string;
-}
+export type InitRequest = Omit<ServiceCall, "account">;
 
 /** The requests that create one resource, unless it exists. */
 export interface InitStep {

@@ -34,18 +34,6 @@ export interface EventGridEvent {
   readonly eventTime: string;
 }
 
-/** An event in the structured mode of CloudEvents 1.0. */
-interface CloudEvent {
-  readonly id: string;
-  readonly source: string;
-  readonly type: string;
-  readonly subject: string;
-  readonly time: string;
-  readonly specversion: "1.0";
-  readonly datacontenttype: "application/json";
-  readonly data: EventData;
-}
-
 type EventData = Readonly<Record<string, unknown>>;
 
 export function subjectOf({ type, container, path }: EventRecord): string {
@@ -68,14 +56,8 @@ export function toEventGrid(logged: LoggedEvent, source: EventSource): EventGrid
   };
 }
 
-export function toCloudEvent({
-  topic,
-  subject,
-  eventType,
-  id,
-  data,
-  eventTime,
-}: EventGridEvent): CloudEvent {
+/** An event in the structured mode of CloudEvents 1.0. */
+export function toCloudEvent({ topic, subject, eventType, id, data, eventTime }: EventGridEvent) {
   return {
     id,
     source: topic,

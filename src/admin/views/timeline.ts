@@ -2,13 +2,7 @@ import { formatIso } from "../../base/dates.ts";
 import { type Ticks, ticksPerSecond } from "../../base/ticks.ts";
 import type { ViewContext } from "../admin-context.ts";
 import { json, type AdminResponse, refuse } from "../admin-response.ts";
-import {
-  isSameObject,
-  type FeedEvent,
-  type WatchedObject,
-  type Span,
-  type Spanned,
-} from "../feed/feed-event.ts";
+import { isSameObject, type FeedEvent, type WatchedObject, type Span } from "../feed/feed-event.ts";
 import { etagOf } from "../feed/render-feed-event.ts";
 import { type CheckedRequest, countOf } from "../request.ts";
 import { declareRoute, type Route } from "../routes.ts";
@@ -77,19 +71,6 @@ function compare(left: Ticks, right: Ticks): number {
 /** The response of `/admin/v1/recording`: what happened in the last seconds. The explorer shows it
  *  as a chart and saves it to a file. */
 
-/** A lease, lock or message that a client held; `to` is absent while the client still holds it. */
-export interface HoldSpan extends Omit<Hold, "client" | "lease" | keyof Spanned>, Period {
-  /** Absent if the client is not known. */
-  readonly client?: string | undefined;
-}
-
-interface Period {
-  readonly from: string;
-  readonly to?: string | undefined;
-}
-
-export interface WaitSpan extends Omit<WaitFact, "attempts" | keyof Spanned>, Period {}
-
 /** A recorded request, a stored state, or the end of a lease. */
 export interface RecordedEvent extends TimelineEntry {
   readonly service: string;
@@ -101,21 +82,6 @@ export interface RecordedEvent extends TimelineEntry {
   readonly durationSeconds?: number;
   /** Seconds until a broken lease ends. */
   readonly secondsLeft?: number;
-}
-
-/** What happened in a period: requests without contents and keys, and what clients held. */
-export interface Recording {
-  readonly format: "etagere-recording";
-  readonly version: 1;
-  readonly server: string;
-  readonly from: string;
-  readonly to: string;
-  /** Time of the first request that the feed has recorded. Earlier requests are unknown. */
-  readonly recordedSince: string;
-  /** Oldest first. */
-  readonly events: readonly RecordedEvent[];
-  readonly spans: readonly HoldSpan[];
-  readonly waits: readonly WaitSpan[];
 }
 
 const secondsDefault = 60;
@@ -163,7 +129,15 @@ function wantedOf(request: CheckedRequest): Wanted | { readonly refusal: AdminRe
 
 function record(request: CheckedRequest): AdminResponse {
   const wanted = wantedOf(request);
-  if ("refusal" in wanted) return wanted.refusal;
+  return "refusal" in wanted ? wanted.refusal : json(recordingOf(request, wanted));
+}
+
+/** What happened in a period: requests without contents and keys, and what clients held. */
+export type Recording = ReturnType<typeof recordingOf>;
+
+/** `recordedSince` is the time of the first request that the feed has recorded: earlier ones are
+ *  unknown. Events are sorted, the oldest first. */
+function recordingOf(request: CheckedRequest, wanted: Wanted) {
   const { context, query, sees } = request;
   const { feed } = context;
   const now = context.clock.wall();
@@ -176,25 +150,32 @@ function record(request: CheckedRequest): AdminResponse {
     return isOfObject && sees({ service, account, name: place.name });
   });
   const clients = leaseClients(feed);
-  const spans = feed.holds
+  const spans: readonly HoldSpan[] = feed.holds
     .since(from)
     .filter(({ fact }) => isSeen(fact) && isOf(fact, wanted))
     .map((span) => renderHold(span, clients));
-  const waits = feed.waits
+  const waits: readonly WaitSpan[] = feed.waits
     .since(from)
     .filter(({ fact }) => isSeen(fact) && isOf(fact, wanted))
     .map(renderWait);
-  return json({
-    format: "etagere-recording",
-    version: 1,
+  const shown: readonly RecordedEvent[] = events
+    .slice(-eventsMax)
+    .map((event) => renderEvent(feed, event));
+  return {
+    format: "etagere-recording" as const,
+    version: 1 as const,
     server: context.facts().version,
     from: formatIso(from),
     to: formatIso(now),
     recordedSince: formatIso(feed.recordedSince),
-    events: events.slice(-eventsMax).map((event) => renderEvent(feed, event)),
-    spans: spans.slice(0, spansMax),
-    waits: waits.slice(0, spansMax),
-  } satisfies Recording);
+    events: shown,
+    spans: limited(spans),
+    waits: limited(waits),
+  };
+}
+
+function limited<T>(spans: readonly T[]): readonly T[] {
+  return spans.slice(0, spansMax);
 }
 
 type Place = Pick<Hold, "service" | "account" | "container" | "path">;
@@ -237,17 +218,20 @@ function renderEvent(feed: Feed, event: FeedEvent): RecordedEvent {
   return { what: whatOf(event), ...feed.render(event) } as RecordedEvent;
 }
 
-function renderHold(
-  { fact, from, to }: Span<Hold>,
-  clients: ReadonlyMap<string, string>,
-): HoldSpan {
+/** A lease, lock or message that a client held; `to` is absent while the client still holds it, and
+ *  `client` if it is not known. */
+export type HoldSpan = ReturnType<typeof renderHold>;
+
+function renderHold({ fact, from, to }: Span<Hold>, clients: ReadonlyMap<string, string>) {
   const { kind, service, account, container, path, what, lease = "" } = fact;
   const client = fact.client ?? clients.get(lease);
-  const times = { from: formatIso(from), to: to === undefined ? undefined : formatIso(to) };
+  const times = { from: formatIso(from), ...(to !== undefined && { to: formatIso(to) }) };
   return { kind, service, account, container, path, client, what, ...times };
 }
 
-function renderWait({ fact, from, to }: Span<WaitFact>): WaitSpan {
+export type WaitSpan = ReturnType<typeof renderWait>;
+
+function renderWait({ fact, from, to }: Span<WaitFact>) {
   const { key: _key, since: _since, until: _until, attempts: _attempts, ...facts } = fact;
-  return { ...facts, from: formatIso(from), to: to === undefined ? undefined : formatIso(to) };
+  return { ...facts, from: formatIso(from), ...(to !== undefined && { to: formatIso(to) }) };
 }

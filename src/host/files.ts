@@ -93,6 +93,17 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
 }
 
+/** Reads the first bytes of a file, which may be a pipe: at most `bytesMax`. */
+export async function readStart(path: string, bytesMax: number): Promise<Buffer> {
+  const handle = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, null);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Reads the text of a file; undefined if there is no such file. */
 export async function readIfPresent(path: string): Promise<string | undefined> {
   try {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { open } from "node:fs/promises";
 import { promisify } from "node:util";
+import { readStart } from "./files.ts";
 import { messageOf, StartRefused } from "./refused.ts";
 import { environmentVariable } from "./world.ts";
 
@@ -34,24 +34,13 @@ export async function readMasterKey(source: string, option = "--encryption"): Pr
 async function bytesOf(kind: string, name: string): Promise<Buffer> {
   if (kind === "command") return outputOf(name);
   if (kind === "file") {
-    return firstBytes(name).catch((error: unknown) => {
+    return readStart(name, keyTextMax).catch((error: unknown) => {
       throw new Error(`cannot read ${name} (${messageOf(error)})`);
     });
   }
   const value = environmentVariable(name);
   if (value === undefined || value === "") throw new Error(`the variable ${name} is not set`);
   return Buffer.from(value.slice(0, keyTextMax), "latin1");
-}
-
-async function firstBytes(path: string): Promise<Buffer> {
-  const handle = await open(path, "r");
-  try {
-    const buffer = Buffer.alloc(keyTextMax);
-    const { bytesRead } = await handle.read(buffer, 0, keyTextMax, null);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The standard output of a command, which a shell runs: the hook for a key management service. Its

@@ -1,7 +1,7 @@
-import { open } from "node:fs/promises";
 import type { SettingsResult } from "../account/field-table.ts";
 import type { FlagValues } from "./flags.ts";
 import type { ServerOptionInputs } from "./options.ts";
+import { readStart } from "../host/files.ts";
 import { messageOf } from "../host/refused.ts";
 
 /** Options whose value is a secret or contains one. A command line is visible to all users of a
@@ -73,22 +73,12 @@ function telemetryIn(
 /** Reads a secret without the line breaks and spaces around it. Messages never contain it. */
 export async function readSecretFile(path: string): Promise<SettingsResult<string>> {
   try {
-    const handle = await open(path, "r");
-    try {
-      const { buffer, bytesRead } = await handle.read({
-        buffer: Buffer.alloc(secretBytesMax + 1),
-        position: null,
-      });
-      const text = buffer.toString("utf8", 0, bytesRead).trim();
-      if (bytesRead > secretBytesMax) {
-        return { ok: false, problems: [`${path} is longer than ${secretBytesMax} bytes`] };
-      }
-      return text === ""
-        ? { ok: false, problems: [`${path} is empty`] }
-        : { ok: true, value: text };
-    } finally {
-      await handle.close();
+    const bytes = await readStart(path, secretBytesMax + 1);
+    const text = bytes.toString("utf8").trim();
+    if (bytes.length > secretBytesMax) {
+      return { ok: false, problems: [`${path} is longer than ${secretBytesMax} bytes`] };
     }
+    return text === "" ? { ok: false, problems: [`${path} is empty`] } : { ok: true, value: text };
   } catch (error) {
     return { ok: false, problems: [`${path} cannot be read (${messageOf(error)})`] };
   }

@@ -1,17 +1,21 @@
-import type {
-  AuditLosses,
-  BucketSample,
-  FigureSample,
-  RequestCount,
+import {
+  sumRequests,
+  type AuditLosses,
+  type BucketSample,
+  type FigureSample,
+  type RequestCount,
 } from "../admin/views/figures.ts";
+import { requestLabels } from "../server/metrics.ts";
 
 /** Returns the sum of the figures (counters, CPU time, memory) of several processes: `/metrics` and
  *  the health page show a server with several workers as one. */
 export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
   const sum = (pick: (sample: FigureSample) => number): number =>
     samples.reduce((total, sample) => total + pick(sample), 0);
+  const requests = samples.flatMap((sample) => sample.requests);
+  const merged = sumRequests(requests, requestLabels);
   return {
-    requests: mergeRequests(samples.flatMap(({ requests }) => requests)),
+    requests: [...merged.values()],
     latencies: mergeLatencies(samples),
     transactions: sum((sample) => sample.transactions),
     conflicts: sum((sample) => sample.conflicts),
@@ -48,22 +52,6 @@ export function endedSample(sample: FigureSample): FigureSample {
 /** The number of requests in a sample, over all services and operations. */
 export function requestTotal({ requests }: FigureSample): number {
   return requests.reduce((total, { count }) => total + count, 0);
-}
-
-function mergeRequests(all: readonly RequestCount[]): readonly RequestCount[] {
-  const merged = new Map<string, RequestCount>();
-  for (const each of all) {
-    const { service, operation, status, count, seconds, secondsMax } = each;
-    const key = `${service}\n${operation}\n${status}`;
-    const before = merged.get(key);
-    merged.set(key, {
-      ...each,
-      count: count + (before?.count ?? 0),
-      seconds: seconds + (before?.seconds ?? 0),
-      secondsMax: Math.max(secondsMax, before?.secondsMax ?? 0),
-    });
-  }
-  return [...merged.values()];
 }
 
 function mergeLatencies(samples: readonly FigureSample[]): FigureSample["latencies"] {

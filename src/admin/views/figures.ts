@@ -65,6 +65,24 @@ export interface BucketSample {
   readonly sum: number;
 }
 
+/** Adds up the counts of requests that have the same key. */
+export function sumRequests<R extends Omit<RequestCount, "status">>(
+  requests: readonly R[],
+  keyOf: (each: R) => string,
+): ReadonlyMap<string, R> {
+  const sums = new Map<string, R>();
+  for (const each of requests) {
+    const before = sums.get(keyOf(each));
+    sums.set(keyOf(each), {
+      ...each,
+      count: each.count + (before?.count ?? 0),
+      seconds: each.seconds + (before?.seconds ?? 0),
+      secondsMax: Math.max(each.secondsMax, before?.secondsMax ?? 0),
+    });
+  }
+  return sums;
+}
+
 /** The observations that were made between two samples. */
 export function since(before: BucketSample | undefined, now: BucketSample): BucketSample {
   if (before === undefined) return now;

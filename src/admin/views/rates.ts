@@ -6,6 +6,7 @@ import {
   type BucketSample,
   type FigureSample,
   type RequestCount,
+  sumRequests,
 } from "./figures.ts";
 
 /** Computes the figures of the health page from two samples of the server's counters: rates between
@@ -125,22 +126,8 @@ function shortened(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-type OperationSum = Omit<RequestCount, "status">;
-
-function byOperation({ requests }: FigureSample): ReadonlyMap<string, OperationSum> {
-  const sums = new Map<string, OperationSum>();
-  for (const { service, operation, count, seconds, secondsMax } of requests) {
-    const name = `${service}\n${operation}`;
-    const before = sums.get(name);
-    sums.set(name, {
-      service,
-      operation,
-      count: count + (before?.count ?? 0),
-      seconds: seconds + (before?.seconds ?? 0),
-      secondsMax: Math.max(secondsMax, before?.secondsMax ?? 0),
-    });
-  }
-  return sums;
+function byOperation({ requests }: FigureSample): ReadonlyMap<string, RequestCount> {
+  return sumRequests(requests, ({ service, operation }) => `${service}\n${operation}`);
 }
 
 export function secondsBetween(from: Ticks, to: Ticks): number {

@@ -5,7 +5,7 @@ import { openMemoryStore } from "./memory/open-memory-store.ts";
 import { openNodes, heartbeatTimeoutMilliseconds } from "./nodes.ts";
 import type { Processes } from "./processes.ts";
 import { silentLog } from "../../tests/harness/silent-log.ts";
-import { StoreUnavailable, type Store } from "./store.ts";
+import { NodeFenced, StoreUnavailable, type Store } from "./store.ts";
 
 const stepMilliseconds = 1_000;
 
@@ -13,7 +13,9 @@ const stepMilliseconds = 1_000;
 async function join(store: Store, self: string, fenced: Set<string>) {
   const clock = manualClock();
   const giveUp = async (node: string): Promise<void> => void fenced.add(node);
-  const assertNotFenced = (): Promise<void> => Promise.resolve();
+  const assertNotFenced = async (): Promise<void> => {
+    if (fenced.has(self)) throw new NodeFenced("fenced");
+  };
   const options = { store, self, clock, log: silentLog, fence: giveUp, assertNotFenced };
   const nodes = await openNodes(options);
   return { nodes, clock };
@@ -57,6 +59,24 @@ describe("nodes", () => {
     await pass(10_000, [one]);
     expect(await idsOf(one.nodes)).toEqual(["a"]);
     expect([...fenced]).toEqual(["b"]);
+  });
+
+  it("learn from their next heartbeat that they were fenced, and send no more", async () => {
+    const store = openMemoryStore({ clock: manualClock() });
+    const fenced = new Set<string>();
+    const [one, other] = [await join(store, "a", fenced), await join(store, "b", fenced)];
+    await pass(heartbeatTimeoutMilliseconds + 10_000, [one]);
+    expect([...fenced]).toEqual(["b"]);
+    // It runs again, without a request that would commit something.
+    await pass(10_000, [one, other]);
+    expect(await idsOf(one.nodes)).toEqual(["a"]);
+    let writes = 0;
+    store.transact = () => {
+      writes += 1;
+      return Promise.reject(new StoreUnavailable("no more writes"));
+    };
+    await pass(20_000, [other]);
+    expect(writes).toBe(0);
   });
 
   it("repeat a failed heartbeat after 1 s", async () => {

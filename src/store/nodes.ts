@@ -2,7 +2,7 @@ import { defineTable, internalRecord, recordCodec } from "../encoding/table.ts";
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { readAll, type LiveProcess, type Processes } from "./processes.ts";
-import { StoreUnavailable, type Store } from "./store.ts";
+import { NodeFenced, StoreUnavailable, type Store } from "./store.ts";
 
 /** The list of server nodes that share a PostgreSQL database. A node that stops without closing
  *  leaves opens and locks behind. The remaining nodes notice the missing heartbeats, bar the node
@@ -19,8 +19,7 @@ interface NodesOptions {
   /** Fences a server node: it can never commit again. Only after that may other nodes treat it as
    *  ended. */
   readonly fence: (node: string) => Promise<void>;
-  /** Throws `StoreUnavailable` if the other nodes have fenced this one, because it seemed to have
-   *  ended. */
+  /** Throws `NodeFenced` if this node was fenced. */
   readonly assertNotFenced: () => Promise<void>;
 }
 
@@ -127,9 +126,9 @@ class Nodes implements Processes {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
-    const { store, log } = this.#options;
+    const { log } = this.#options;
     try {
-      await store.transact(async (tx) => tx.delete(nodeTable.key(this.self)));
+      await this.#removeSelf();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       // Not rethrown: the caller has more to close.
@@ -142,12 +141,25 @@ class Nodes implements Processes {
     let pause = heartbeatMilliseconds;
     try {
       await this.publish(this.#fields);
+      // A commit would show it, but a node without requests commits nothing.
+      await this.assertNotFenced();
       await this.sweep();
     } catch (error) {
+      if (error instanceof NodeFenced) return this.#endFenced();
       pause = heartbeatRetryMilliseconds;
       this.#options.log.warn({ err: error, node: this.self }, "heartbeat failed; retrying in 1 s");
     }
     if (!this.#isClosed) this.start(pause);
+  }
+
+  /** Without heartbeats: the others have removed its locks, and must not see it as running. */
+  async #endFenced(): Promise<void> {
+    const retry = (): void => this.start(heartbeatRetryMilliseconds);
+    await this.#removeSelf().catch(retry);
+  }
+
+  #removeSelf(): Promise<void> {
+    return this.#options.store.transact(async (tx) => tx.delete(nodeTable.key(this.self)));
   }
 
   #hasTimedOut(id: string): boolean {

@@ -147,6 +147,12 @@ export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }
 
+/** The other server nodes treat this one as ended: nothing can be read or committed until it is
+ *  started again. */
+export class NodeFenced extends StoreUnavailable {
+  override readonly name = "NodeFenced";
+}
+
 /** Thrown if the disk has no space for the commit. Transactions that free space may still
  *  succeed. */
 export class StoreFull extends StoreUnavailable {

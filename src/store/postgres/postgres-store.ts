@@ -4,7 +4,7 @@ import { Committer } from "../committer.ts";
 import type { Awaitable } from "../../base/awaitable.ts";
 import type { StateView, ValueCodec } from "../engine.ts";
 import { OpenViews } from "../open-views.ts";
-import { StoreClosed, StoreUnavailable } from "../store.ts";
+import { NodeFenced, StoreClosed } from "../store.ts";
 import type {
   Key,
   SnapshotOptions,
@@ -159,8 +159,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** Throws `StoreUnavailable` if another node has fenced this one, or if the database is
-   *  unreachable. Without this call a node learns it only when it commits. */
+  /** Throws `NodeFenced` if another node has fenced this one, `StoreUnavailable` if the database is
+   *  unreachable. Otherwise a node learns it only when it commits. */
   async assertNotFenced(): Promise<void> {
     this.#checkOpen();
     try {
@@ -213,7 +213,7 @@ export class PostgresStore implements Store {
   }
 
   #checkOpen(): void {
-    if (this.#isFenced) throw new StoreUnavailable(`node ${this.#node} was fenced: restart it`);
+    if (this.#isFenced) throw new NodeFenced(`node ${this.#node} was fenced: restart it`);
     if (this.#closing !== undefined) throw new StoreClosed(closedMessage);
   }
 }

@@ -4,6 +4,7 @@ import { microsecondsPerSecond, ticksAt } from "../sim-process.ts";
 import { treeScan } from "../../../src/store/tree.ts";
 import type { VersionedEntry } from "../../../src/store/engine.ts";
 import {
+  batchRules,
   boundsIn,
   commitBatch,
   databaseError,
@@ -223,7 +224,10 @@ export class SimDatabase {
       return respond({ rows: [{ ticks: String(ticks), shift: String(clockShift), clock }] });
     }
     if (text.startsWith("SELECT FROM given_up")) {
-      return respond({ ...done, rowCount: schema.tables.fenced.has(String(values[0])) ? 1 : 0 });
+      return respond({
+        ...done,
+        rowCount: batchRules.isFenced(schema.tables, String(values[0])) ? 1 : 0,
+      });
     }
     const [value, seen] = values;
     const change = (tables: Tables): Tables => {

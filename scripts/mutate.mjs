@@ -3,6 +3,8 @@
 //   npm run mutate                                 all targets
 //   npm run mutate -- lease conditions             files whose names contain one of these
 //   npm run mutate -- lease --most 40              at most so many changes of each file, evenly spread
+//   npm run mutate -- committer --seconds 25       tests that take longer have noticed the change
+//   npm run mutate -- lease --lines 90,131         only changes of these lines
 // The changes are made in a copy of the checkout, so that none can stay behind.
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -77,12 +79,16 @@ const replacements = {
   "||": "&&",
   "??": "&&",
 };
-const secondsMax = 60;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { most: { type: "string", default: "10000" } },
+  options: {
+    most: { type: "string", default: "10000" },
+    seconds: { type: "string", default: "60" },
+    lines: { type: "string" },
+  },
 });
+const lines = values.lines?.split(",").map(Number);
 ensureInstalled();
 const copy = join(root, ".build", "mutate");
 rmSync(copy, { recursive: true, force: true });
@@ -101,7 +107,10 @@ async function mutate(path, tests) {
   const file = join(copy, path);
   const source = readFileSync(file, "utf8");
   if (!(await passes(file, tests))) throw new Error(`${path}: its tests fail without a change`);
-  const all = changesIn(source);
+  const lineAt = (index) => source.slice(0, index).split("\n").length;
+  const all = changesIn(source).filter(
+    ({ start }) => lines === undefined || lines.includes(lineAt(start)),
+  );
   const step = Math.max(1, all.length / Number(values.most));
   const chosen = all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
   const survivors = [];
@@ -115,8 +124,7 @@ async function mutate(path, tests) {
   const noticed = chosen.length - survivors.length;
   console.log(`${path}: ${noticed} of ${chosen.length} changes noticed (${all.length} possible)`);
   for (const { start, end, text } of survivors) {
-    const line = source.slice(0, start).split("\n").length;
-    console.log(`  line ${line}: ${source.slice(start, end)} -> ${text}`);
+    console.log(`  line ${lineAt(start)}: ${source.slice(start, end)} -> ${text}`);
   }
 }
 
@@ -128,7 +136,7 @@ async function passes(file, tests) {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   runner.send({ file, tests });
-  const signal = AbortSignal.timeout(secondsMax * 1000);
+  const signal = AbortSignal.timeout(Number(values.seconds) * 1000);
   const [passed] = await once(runner, "message", { signal }).catch(() => [undefined]);
   if (passed === undefined) await endRunner();
   return passed === true;

@@ -220,7 +220,8 @@ export class RunningServer {
     };
     this.#limits = newRequestLimits(given.clock, given.worker?.workerCount);
     this.#identity = openIdentity(given);
-    this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
+    const sources = sourcePolicy(sourceRanges(given.options), this.#endpoints);
+    this.#remote = remoteSources(sources, given.machine?.connect);
     const { store } = stores;
     const { loop } = this.#stores.content;
     const rules = this.#webhookRules();

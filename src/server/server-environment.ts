@@ -5,6 +5,7 @@ import type { OtherWorkers } from "../admin/admin-context.ts";
 import type { FigureSample } from "../admin/views/figures.ts";
 import type { OpenStorage } from "../data/storage-backends.ts";
 import type { RequestTracer } from "../http/http-service.ts";
+import type { Connect } from "../http/source/remote-source.ts";
 import type { Bind, BoundAddress, BoundSocket, Handler } from "./listener.ts";
 
 /** The outside of a running server: time, randomness, logs and machine. The command line, `start`
@@ -30,6 +31,8 @@ interface SimulatedMachine {
   readonly openStorage: OpenStorage;
   /** Binds a listener to an address in the simulated network. */
   readonly bind: Bind;
+  /** Opens a connection to the server of a copy source in the simulated network. */
+  readonly connect: Connect;
 }
 
 export interface Telemetry {

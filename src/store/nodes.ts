@@ -154,7 +154,9 @@ class Nodes implements Processes {
 
   /** Without heartbeats: the others have removed its locks, and must not see it as running. */
   async #endFenced(): Promise<void> {
-    const retry = (): void => this.start(heartbeatRetryMilliseconds);
+    const retry = (): void => {
+      if (!this.#isClosed) this.start(heartbeatRetryMilliseconds);
+    };
     await this.#removeSelf().catch(retry);
   }
 

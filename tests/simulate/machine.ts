@@ -38,7 +38,8 @@ export class Machine implements Site {
   }
 
   serve(process: SimProcess): Promise<RunningServer> {
-    return openServer(process, (opened) => this.#openStorage(process, opened));
+    const { connect } = this.#options;
+    return openServer(process, (opened) => this.#openStorage(process, opened), connect);
   }
 
   newProcess(): SimProcess {

@@ -1,6 +1,7 @@
 import { randomFrom } from "../verify/random.ts";
 import { workloads as allWorkloads } from "../verify/workloads/all.ts";
 import type { Workload } from "../verify/workload.ts";
+import { accessPolicies } from "./workloads/access-policies.ts";
 import { blockRegister, copyRegister } from "./workloads/block-register.ts";
 import { largeRegister } from "./workloads/large-register.ts";
 import { keptVersions } from "./workloads/kept-versions.ts";
@@ -8,8 +9,11 @@ import { quota } from "./workloads/quota.ts";
 import { smbFiles } from "./workloads/smb-files.ts";
 import { replacedContents } from "./workloads/replaced-contents.ts";
 import { smbDirectories } from "./workloads/smb-directories.ts";
+import { smbLockBatches } from "./workloads/smb-lock-batches.ts";
 import { smbReadLeases } from "./workloads/smb-read-leases.ts";
 import { softDelete } from "./workloads/soft-delete.ts";
+import { tagSearch } from "./workloads/tag-search.ts";
+import { transfers } from "./workloads/transfers.ts";
 import type { FaultRates, Latencies } from "./faults.ts";
 
 const processEvents = ["kill", "power loss", "pause", "lost connections", "clock jump"] as const;
@@ -57,6 +61,10 @@ export const ownWorkloads: readonly Workload[] = [
   smbDirectories,
   softDelete,
   quota,
+  smbLockBatches,
+  transfers,
+  tagSearch,
+  accessPolicies,
 ];
 
 /** Workloads that a simulation can run: SMB clients and webhooks use sockets of this machine. */

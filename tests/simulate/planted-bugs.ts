@@ -11,6 +11,7 @@ import { updateEntity } from "../../src/table/entity/change-entity.ts";
 import { StoreFile } from "./engine-file.ts";
 import { Machine } from "./machine.ts";
 import { plantedNodeBugs } from "./nodes/planted-node-bugs.ts";
+import { plantedWorkloadBugs } from "./planted-workload-bugs.ts";
 import { replace, sometimes, wrapMethod, type Method, type PlantedBug } from "./plant.ts";
 import type { SimProcess } from "./sim-process.ts";
 
@@ -176,5 +177,6 @@ export const plantedBugs: readonly PlantedBug[] = [
       );
     },
   },
+  ...plantedWorkloadBugs,
   ...plantedNodeBugs,
 ];

@@ -1,9 +1,9 @@
-import { Duplex } from "node:stream";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import type { Random } from "../verify/random.ts";
 import { NeverSent } from "../verify/recorder.ts";
 import type { SmbTransport } from "../verify/smb-connection.ts";
-import type { Connection, Network } from "./network.ts";
+import { ClientSocket } from "./client-socket.ts";
+import type { Network } from "./network.ts";
 import { microsecondsPerSecond, type SimProcess } from "./sim-process.ts";
 
 const title = "SMB endpoint";
@@ -21,7 +21,7 @@ export function simSmb(
   return {
     async connect() {
       const process = pick();
-      const socket = process && ClientSocket.open(network, process);
+      const socket = process && ClientSocket.open(network, process, title);
       if (socket === undefined) {
         await scheduler.sleep(network.latency());
         throw new NeverSent();
@@ -35,30 +35,4 @@ export function simSmb(
         void work.then(resolve, reject).finally(cancel);
       }),
   };
-}
-
-/** The client's end of a connection. */
-class ClientSocket extends Duplex {
-  #connection: Connection | undefined;
-
-  static open(network: Network, process: SimProcess): ClientSocket | undefined {
-    const socket = new ClientSocket();
-    socket.#connection = network.connect(process, title, {
-      data: (bytes) => void (socket.destroyed || socket.push(bytes)),
-      closed: () => void socket.destroy(),
-    });
-    return socket.#connection && socket;
-  }
-
-  override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.#connection?.send(Buffer.from(chunk));
-    done();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#connection?.close();
-    done(error);
-  }
 }

@@ -13,7 +13,14 @@ const serviceTitles = {
   table: "Table service",
   file: "File service",
 } as const;
-const ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as const;
+const servicePorts = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as const;
+/** The title of the listener with this port. */
+export function titleAt(port: string): string {
+  const [service = "blob"] =
+    Object.entries(servicePorts).find(([, own]) => `${own}` === port) ?? [];
+  return serviceTitles[service as keyof typeof serviceTitles];
+}
+
 /** Bodies are sometimes sent in parts of this length. */
 const partBytes = 20_000;
 
@@ -48,7 +55,7 @@ export class SimWire {
       await scheduler.sleep(scheduler.between(1, refusedMicrosecondsMax));
       throw neverSent;
     }
-    const base = `http://127.0.0.1:${ports[request.service]}`;
+    const base = `http://127.0.0.1:${servicePorts[request.service]}`;
     const { path, headers, body } = framed(request, base);
     const { method } = request;
     let head = `${method} ${path} HTTP/1.1\r\nHost: ${base.slice(7)}\r\n`;

@@ -12,6 +12,7 @@ import { undecided } from "../verify/explain.ts";
 import { judge, type Finding } from "../verify/verdict.ts";
 import type { Sender, Setting, Workload } from "../verify/workload.ts";
 import { checkStored, hasExtentWithoutRecord } from "./check-stored.ts";
+import { ClientSocket } from "./client-socket.ts";
 import { Cluster } from "./cluster.ts";
 import { count, type Conditions, type FaultCounts } from "./faults.ts";
 import { Machine } from "./machine.ts";
@@ -22,8 +23,8 @@ import { workloads, type Plan } from "./plan.ts";
 import { Scheduler } from "./scheduler.ts";
 import { microsecondsPerSecond, type LogLine } from "./sim-process.ts";
 import { simSmb } from "./sim-smb.ts";
-import { SimWire } from "./sim-wire.ts";
-import type { Site } from "./site.ts";
+import { SimWire, titleAt } from "./sim-wire.ts";
+import type { PeerConnect, Site } from "./site.ts";
 
 export interface Outcome {
   readonly problems: readonly string[];
@@ -98,7 +99,12 @@ class Simulation {
     const random = byteSource(plan.seed);
     const write = (line: LogLine): void => this.#log(line);
     const keepsNodes = !plan.events.some((name) => name === "kill" || name === "power loss");
-    const siteOptions = { ...parts, extentBytes, keepsNodes, random, write };
+    const connect: PeerConnect = (from, { port }, idleMilliseconds) => {
+      const to = this.#cluster.pick(this.#scheduler.random);
+      const socket = ClientSocket.between(this.#network, from, to, titleAt(port));
+      return socket.setTimeout(idleMilliseconds);
+    };
+    const siteOptions = { ...parts, extentBytes, keepsNodes, random, write, connect };
     this.#site = plan.site === "nodes" ? new Nodes(siteOptions) : new Machine(siteOptions);
     this.#cluster = new Cluster({
       ...parts,

@@ -2,6 +2,7 @@ import type { ExtentFiles } from "../../src/content/extents/extent-files.ts";
 import type { OpenStorage } from "../../src/data/storage-backends.ts";
 import { openAccounts } from "../../src/data/accounts.ts";
 import { resolveOptions, type Options } from "../../src/server/options.ts";
+import type { Connect } from "../../src/http/source/remote-source.ts";
 import { RunningServer } from "../../src/server/running-server.ts";
 import { listenSmb } from "../../src/server/smb-endpoint.ts";
 import type { StateReader } from "../../src/store/engine.ts";
@@ -15,6 +16,9 @@ import { keptAccount, keptSettings } from "./workloads/kept-versions.ts";
 import { quotaAccount, quotaSettings } from "./workloads/quota.ts";
 import { softAccount, softSettings } from "./workloads/soft-delete.ts";
 
+/** Opens a connection of a server process to a server of the simulated network. */
+export type PeerConnect = (from: SimProcess, ...to: Parameters<Connect>) => ReturnType<Connect>;
+
 export interface SiteOptions {
   readonly scheduler: Scheduler;
   readonly conditions: Conditions;
@@ -26,6 +30,7 @@ export interface SiteOptions {
   readonly keepsNodes: boolean;
   readonly random: ByteSource;
   readonly write: (line: LogLine) => void;
+  readonly connect: PeerConnect;
 }
 
 /** Where server processes run, and where their data is: one machine with a data folder, or nodes
@@ -58,6 +63,7 @@ export interface StoredData {
 export async function openServer(
   process: SimProcess,
   openStorage: OpenStorage,
+  connect: PeerConnect,
 ): Promise<RunningServer> {
   const accounts = await openAccounts({
     given: {
@@ -79,6 +85,7 @@ export async function openServer(
     announce: () => {},
     machine: {
       openStorage,
+      connect: (...to) => connect(process, ...to),
       bind: async (bound, { title }) => void process.servers.set(title, bound),
     },
   });

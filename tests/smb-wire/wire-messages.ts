@@ -122,18 +122,21 @@ export interface LockOptions {
   readonly sequence?: number;
 }
 
-export function lockBody({ persistent, volatile }: Handle, lock: LockOptions): Buffer {
-  return new Writer()
-    .u16(48)
-    .u16(1)
-    .u32(lock.sequence ?? 0)
-    .u64(persistent)
-    .u64(volatile)
-    .u64(BigInt(lock.at))
-    .u64(BigInt(lock.length))
-    .u32(lock.flags)
-    .u32(0)
-    .finish();
+export function lockBody(handle: Handle, lock: LockOptions): Buffer {
+  return locksBody(handle, [lock], lock.sequence);
+}
+
+/** A LOCK request for several ranges. */
+export function locksBody(
+  { persistent, volatile }: Handle,
+  locks: readonly LockOptions[],
+  sequence = 0,
+): Buffer {
+  const writer = new Writer().u16(48).u16(locks.length).u32(sequence).u64(persistent).u64(volatile);
+  for (const { at, length, flags } of locks) {
+    writer.u64(BigInt(at)).u64(BigInt(length)).u32(flags).u32(0);
+  }
+  return writer.finish();
 }
 
 export function setInfo(

@@ -6,6 +6,7 @@ import {
   createBody,
   handleOf,
   lockBody,
+  locksBody,
   oplockOf,
   readBody,
   setInfoBody,
@@ -19,7 +20,14 @@ const command = { create: 5, close: 6, read: 8, write: 9, lock: 10, echo: 13, se
 const dispositionClass = 13;
 const openExisting = 1;
 const lockAtOnce = 0x12;
+const unlockFlag = 4;
 const answerMillisecondsMax = 10_000;
+
+/** A range of bytes. */
+export interface Span {
+  readonly at: number;
+  readonly length: number;
+}
 
 /** Statuses with a known meaning; any other leaves the outcome unknown. */
 const refusals: ReadonlyMap<number, { readonly status: number; readonly code: string }> = new Map([
@@ -31,6 +39,7 @@ const refusals: ReadonlyMap<number, { readonly status: number; readonly code: st
   [0xc000_0054, { status: 409, code: "FileLockConflict" }],
   [0xc000_0055, { status: 409, code: "FileLockConflict" }],
   [0xc000_0056, { status: 409, code: "DeletePending" }],
+  [0xc000_007e, { status: 409, code: "RangeNotLocked" }],
   [0xc000_0101, { status: 409, code: "DirectoryNotEmpty" }],
   [0xc000_0128, { status: 409, code: "FileClosed" }],
 ]);
@@ -108,6 +117,18 @@ export class SmbConnection {
 
   lock(handle: Handle, length: number): Promise<SmbAnswer> {
     return this.#ask(command.lock, lockBody(handle, { at: 0, length, flags: lockAtOnce }));
+  }
+
+  /** Locks several ranges, all of them or none, or unlocks them. */
+  lockSpans(handle: Handle, spans: readonly Span[], isUnlock = false): Promise<SmbAnswer> {
+    const flags = isUnlock ? unlockFlag : lockAtOnce;
+    return this.#ask(
+      command.lock,
+      locksBody(
+        handle,
+        spans.map((span) => ({ ...span, flags })),
+      ),
+    );
   }
 
   write(handle: Handle, text: string): Promise<SmbAnswer> {

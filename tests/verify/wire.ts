@@ -42,6 +42,8 @@ export interface Sent {
   readonly body?: string | Buffer;
   /** The path of the rename source, on the same server. */
   readonly renameSource?: string;
+  /** Replaces the signature for everything in the account; empty: none, the headers have one. */
+  readonly sas?: string;
 }
 
 export interface Answer {
@@ -52,7 +54,7 @@ export interface Answer {
 }
 
 const answerMillisecondsMax = 10_000;
-const apiVersion = "2023-11-03";
+export const apiVersion = "2023-11-03";
 
 export class Wire {
   readonly #endpoints: () => Endpoints;
@@ -104,7 +106,7 @@ export class Wire {
 export function framed(request: Sent, base: string) {
   const { service, path, headers = {}, body = "", renameSource } = request;
   const owner = request.account ?? account;
-  const sas = sasOf(owner);
+  const sas = request.sas ?? sasOf(owner);
   const sign = path.includes("?") ? "&" : "?";
   const tableHeaders = service === "table" ? jsonHeaders : {};
   const all: OutgoingHttpHeaders = {
@@ -116,7 +118,8 @@ export function framed(request: Sent, base: string) {
       ? {}
       : { "x-ms-file-rename-source": `${base}/${account}${renameSource}?${sasOf(account)}` }),
   };
-  return { path: `/${owner}${path}${sign}${sas}`, headers: all, body };
+  const signature = sas === "" ? "" : `${sign}${sas}`;
+  return { path: `/${owner}${path}${signature}`, headers: all, body };
 }
 
 const jsonHeaders = {
@@ -129,7 +132,7 @@ export function headerOf(answer: Answer, name: string): string {
 }
 
 function accountSas(name: string): string {
-  const fields = { sp: "rwdlacup", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
+  const fields = { sp: "rwdlacuptf", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
   const version = "2019-12-12";
   const { sp, ss, srt, se } = fields;
   const text = [name, sp, ss, srt, "", se, "", "", version, ""].join("\n");

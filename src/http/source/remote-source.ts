@@ -2,6 +2,7 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { portOf } from "./own-endpoints.ts";
 import {
   metadataIn,
@@ -18,9 +19,13 @@ import type { SourcePolicy } from "./source-policy.ts";
 /** A source that sends no byte for this long counts as unreachable, so that a copy ends. */
 const idleMilliseconds = 30_000;
 
+/** Opens a connection to the server of a URL. It emits `timeout` when it has been idle for that
+ *  long. */
+export type Connect = (url: URL, idleMilliseconds: number) => Duplex;
+
 /** Returns the reader of sources on other servers. Redirects are not followed, because they could
- *  lead to a blocked address. */
-export function remoteSources(policy: SourcePolicy): SourceReader {
+ *  lead to a blocked address. `connect` connects in a simulated network. */
+export function remoteSources(policy: SourcePolicy, connect?: Connect): SourceReader {
   return (request) =>
     new Promise((settle, refuse) => {
       const { url } = request;
@@ -31,7 +36,7 @@ export function remoteSources(policy: SourcePolicy): SourceReader {
         return;
       }
       const send = url.protocol === "https:" ? requestHttps : requestHttp;
-      const sent = send(url, requestOptions(request, policy));
+      const sent = send(url, requestOptions(request, policy, connect));
       sent.on("response", (response: IncomingMessage) => settle(answerOf(response)));
       sent.on("timeout", () => sent.destroy(new SourceUnreachable(`${host} does not answer`)));
       sent.on("error", (error) =>
@@ -46,13 +51,19 @@ export function remoteSources(policy: SourcePolicy): SourceReader {
 function requestOptions(
   { url, method, headers, signal }: SourceRequest,
   policy: SourcePolicy,
+  connect: Connect | undefined,
 ): RequestOptions {
   const port = portOf(url);
+  // An agent would use a socket of this machine.
+  const connection =
+    connect === undefined
+      ? { agent: false as const }
+      : { createConnection: () => connect(url, idleMilliseconds) };
   return {
     method,
     // The mark lets admin listeners reject the request.
     headers: { ...headers, "accept-encoding": "identity", [sourceMarkHeader]: "1" },
-    agent: false,
+    ...connection,
     timeout: idleMilliseconds,
     ...(signal === undefined ? {} : { signal }),
     lookup: (hostname, options, done) =>

@@ -76,7 +76,8 @@ export class Nodes implements Site {
   serve(process: SimProcess): Promise<RunningServer> {
     const node = this.#nodes.get(process.pid);
     if (node === undefined) throw new Error("the process has ended");
-    return openServer(process, (opened) => this.#openStorage(node, opened));
+    const { connect } = this.#options;
+    return openServer(process, (opened) => this.#openStorage(node, opened), connect);
   }
 
   happen(name: EventName): void {

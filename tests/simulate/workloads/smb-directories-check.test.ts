@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../../verify/history.ts";
-import { checkDirectories, type DirectoryOutput } from "./smb-directories-check.ts";
-
-interface Step {
-  readonly input: object;
-  /** Undefined without a response. */
-  readonly output?: DirectoryOutput;
-}
+import { inTurn, type Step } from "./in-turn.ts";
+import { checkDirectories } from "./smb-directories-check.ts";
 
 const made: readonly Step[] = [
   { input: { action: "mkdir", path: "a" }, output: { status: 201 } },
@@ -28,18 +22,8 @@ const nameTaken: Step = {
   output: { status: 409, code: "ResourceAlreadyExists" },
 };
 
-/** One after the other. */
 function problemsOf(...steps: readonly Step[]): readonly string[] {
-  const operations = [...made, ...steps].map(({ input, output }, index): Operation => ({
-    id: `${index}`,
-    workload: "",
-    key: "t",
-    input,
-    output,
-    called: index,
-    returned: output === undefined ? Infinity : index + 0.5,
-  }));
-  return checkDirectories(operations);
+  return checkDirectories(inTurn([...made, ...steps]));
 }
 
 describe("the model of directories changed over SMB and REST", () => {

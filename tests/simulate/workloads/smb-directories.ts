@@ -9,6 +9,7 @@ import {
 import { SmbConnection, type SmbAnswer } from "../../verify/smb-connection.ts";
 import { headerOf, type Sent } from "../../verify/wire.ts";
 import { insist, isFine, shareSetUp, type Setting, type Workload } from "../../verify/workload.ts";
+import { untilDone } from "./last-step.ts";
 import {
   checkDirectories,
   type DirectoryInput,
@@ -49,7 +50,9 @@ export const smbDirectories: Workload = {
       for (const path of ["", "a", "b", "a/x"])
         await perform(setting, key, { action: "list", path });
     }
-    for (const key of keys.slice(-lastKeysMax)) await new DirectoryClient(setting).stepLast(key);
+    for (const key of keys.slice(-lastKeysMax)) {
+      await untilDone(setting, () => new DirectoryClient(setting).stepLast(key));
+    }
   },
 };
 

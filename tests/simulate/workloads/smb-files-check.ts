@@ -29,6 +29,8 @@ type SmbFileOperation = Operation<SmbFileInput, SmbFileOutput>;
 export const kinds = {
   /** An open that shares nothing, with a batch oplock and a durable handle. */
   alone: "o",
+  /** The same with a durable handle of version 2, which also has a GUID of the client. */
+  aloneGuid: "g",
   /** A lock of all bytes. */
   locked: "k",
   /** A batch oplock on a shared open: others wait until it is broken, or for its time-out. */

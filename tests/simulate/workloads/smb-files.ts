@@ -194,7 +194,11 @@ class SmbFileClient {
 }
 
 /** Kinds with durable handles, which another connection can resume. */
-const durable: ReadonlySet<string> = new Set([kinds.alone, kinds.leasedHandle]);
+const durable: ReadonlySet<string> = new Set([kinds.alone, kinds.aloneGuid, kinds.leasedHandle]);
+/** Kinds whose opens share nothing. */
+const unshared: ReadonlySet<string> = new Set([kinds.alone, kinds.aloneGuid]);
+/** How long a durable handle of version 2 is kept without a connection. */
+const keptMilliseconds = 20_000;
 const { read, write, handle } = leaseBits;
 const leaseStates = new Map<string, number>([
   [kinds.leased, read | write],
@@ -204,7 +208,7 @@ const leaseStates = new Map<string, number>([
 /** Whether an open keeps others away: they are refused, or wait until its cache is broken. */
 function excludes(key: string, { oplock, lease = 0 }: SmbAnswer): boolean {
   const kind = key.charAt(0);
-  if (kind === kinds.alone || kind === kinds.locked) return true;
+  if (unshared.has(kind) || kind === kinds.locked) return true;
   return leaseStates.has(kind) ? (lease & write) !== 0 : oplock === batch;
 }
 
@@ -234,19 +238,35 @@ function leaseContexts(key: string, own: string): readonly CreateContext[] {
 
 function openBody(key: string, own: string): Buffer {
   const kind = key.charAt(0);
-  const request = { name: ContextName.durable, data: Buffer.alloc(16) };
+  const request = durableRequest(kind, own);
   const contexts = [...(durable.has(kind) ? [request] : []), ...leaseContexts(key, own)];
   return createBody(key, {
-    share: kind === kinds.alone ? 0 : shareAll,
+    share: unshared.has(kind) ? 0 : shareAll,
     disposition: openExisting,
     oplock: leaseStates.has(kind) ? byLease : batch,
     contexts: contexts.length === 0 ? Buffer.alloc(0) : encodeContexts(contexts),
   });
 }
 
+function durableRequest(kind: string, own: string): CreateContext {
+  if (kind !== kinds.aloneGuid) return { name: ContextName.durable, data: Buffer.alloc(16) };
+  const head = new Writer(16).u32(keptMilliseconds).finish();
+  const data = Buffer.concat([head, Buffer.alloc(16 - head.length), createGuid(own)]);
+  return { name: ContextName.durable2, data };
+}
+
+function createGuid(own: string): Buffer {
+  return Buffer.from(own.padEnd(guidBytes, "+").slice(0, guidBytes), "latin1");
+}
+
 function resumeBody(key: string, { name: own, handle: { persistent, volatile } }: Held): Buffer {
-  const data = new Writer(16).u64(persistent).u64(volatile).finish();
-  const context = { name: ContextName.durableReconnect, data };
+  const id = new Writer(16).u64(persistent).u64(volatile).finish();
+  const context = key.startsWith(kinds.aloneGuid)
+    ? {
+        name: ContextName.durable2Reconnect,
+        data: Buffer.concat([id, createGuid(own), Buffer.alloc(4)]),
+      }
+    : { name: ContextName.durableReconnect, data: id };
   const contexts = encodeContexts([context, ...leaseContexts(key, own)]);
   return createBody(key, { oplock: leaseStates.has(key.charAt(0)) ? byLease : batch, contexts });
 }

@@ -12,6 +12,7 @@ import { byKey, type Operation } from "../../verify/history.ts";
 import { SmbConnection } from "../../verify/smb-connection.ts";
 import { headerOf, type Sent } from "../../verify/wire.ts";
 import { isFine, shareSetUp, type Setting, type Workload } from "../../verify/workload.ts";
+import { untilDone } from "./last-step.ts";
 
 type SharedInput =
   /** Over REST. */
@@ -71,7 +72,9 @@ export const smbReadLeases: Workload = {
     return () => client.step();
   },
   async finish(setting, keys) {
-    for (const key of keys.slice(-lastKeysMax)) await new CachingClient(setting).stepLast(key);
+    for (const key of keys.slice(-lastKeysMax)) {
+      await untilDone(setting, () => new CachingClient(setting).stepLast(key));
+    }
   },
 };
 

@@ -1,10 +1,6 @@
-import type { ServiceProperties } from "../../account/service-properties.ts";
-import type { StoredSettings } from "../../account/account-record.ts";
-import type { RoleAssignmentInput } from "../../account/parse-identity.ts";
+import type { AccountLoad } from "../../account/load-account.ts";
 import type { SubscriptionInput } from "../../account/parse-subscription.ts";
-import type { AccountKeys } from "../../account/settings.ts";
 import type { SliceCipher } from "../../content/content-ref.ts";
-import type { ServiceName } from "../../protocol/names.ts";
 import type { Progress } from "../progress.ts";
 import { recordCodec, RecordTooNew } from "../../encoding/table.ts";
 import { promisify } from "node:util";
@@ -62,25 +58,14 @@ export interface StartFrame {
   readonly accounts: readonly string[];
 }
 
-/** An account. Frames with its records follow. */
-export interface AccountFrame {
-  readonly name: string;
-  /** The id that the keys of its containers, queues, tables and shares begin with. */
-  readonly id: bigint;
-  readonly hierarchicalNamespace: boolean;
-  readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
-  /** Settings of an account that was created by the admin API; otherwise undefined. */
-  readonly settings?: StoredSettings | undefined;
-  /** Undefined unless the export includes keys. */
-  readonly keys?: AccountKeys | undefined;
+/** An account as the load gets it, with the id that the keys of its containers, queues, tables and
+ *  shares begin with. Frames with its records follow. Keys are in it if the export includes them;
+ *  of the role assignments those of built-in roles: custom roles and principals belong to a
+ *  server. */
+export interface AccountFrame extends Omit<AccountLoad, "subscriptions"> {
   /** Event subscriptions by name, in the form of the configuration. Those to webhooks only if the
    *  export includes keys: their URLs and secrets are credentials. */
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>> | undefined;
-  /** The names of paused subscriptions. */
-  readonly pausedSubscriptions?: readonly string[] | undefined;
-  /** The stored assignments of built-in roles for the account, in the form of the configuration.
-   *  Custom roles and principals belong to a server. */
-  readonly roleAssignments?: readonly RoleAssignmentInput[] | undefined;
 }
 
 /** Records of one table that need no further frames. */

@@ -2,7 +2,13 @@ import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { preflightHeaders, type CorsRule } from "../protocol/cors.ts";
 import type { ServiceName } from "../protocol/names.ts";
 import { ok } from "../protocol/result.ts";
-import type { LoadRequest, Resource } from "../operation/service.ts";
+import {
+  defineResource,
+  type Access,
+  type LoadRequest,
+  type Resource,
+} from "../operation/service.ts";
+import { isNameReserved } from "./deleted-names.ts";
 import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import {
@@ -85,6 +91,47 @@ export function serviceResource(
     present: "ResourceAlreadyExists",
     leaseKind,
   };
+}
+
+/** What distinguishes the records that an account has by name: containers, queues, tables and
+ *  shares. */
+interface NamedRecords<A extends Address> extends Pick<
+  Resource<A>,
+  "table" | "missing" | "present" | "reserved" | "leaseKind" | "guard"
+> {
+  readonly service: ServiceName;
+  /** The name in an address, in the case in which names are compared. */
+  readonly nameOf: (address: A) => string;
+  /** Reads the record, whose access policies apply to it and to all below it; undefined if there is
+   *  none. */
+  readonly find: (
+    view: RecordView,
+    key: { readonly account: bigint; readonly name: string },
+  ) => Awaitable<object | undefined>;
+}
+
+/** The resource of containers, queues, tables or shares. For a name without a record, `load` also
+ *  returns whether the name is reserved since a deletion. */
+export function namedResource<A extends Address>(records: NamedRecords<A>): Resource {
+  const { service, nameOf, find, ...rules } = records;
+  const corsOf = corsRulesFor(service);
+  return defineResource<A>({
+    ...rules,
+    keyOf: (scope, { address }) => {
+      return { account: (scope as AccountScope).account.id, name: nameOf(address) };
+    },
+    load: (view, request) =>
+      mapAwaitable(loadAccount(view, request), (account) => {
+        const key = { account: account.id, name: nameOf(request.address) };
+        return mapAwaitable(find(view, key), (target) => {
+          const access = target as Access | undefined;
+          const loaded = { access, scope: ok({ account }), target, cors: corsOf(account) };
+          if (target !== undefined) return loaded;
+          const reserved = isNameReserved(view, request, { ...key, service });
+          return mapAwaitable(reserved, (is) => ({ ...loaded, isNameReserved: is }));
+        });
+      }),
+  });
 }
 
 interface ServiceResource {

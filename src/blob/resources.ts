@@ -1,7 +1,11 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
-import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
+import {
+  corsRulesFor,
+  loadAccount,
+  namedResource,
+  serviceResource,
+} from "../account/service-resource.ts";
 import { emptyContent } from "../content/content-ref.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import {
@@ -95,20 +99,6 @@ interface BlobResources {
 export const operation = operationsOf<BlobResources, BlobAddress>("2009-09-19");
 /** Declares an operation of the Data Lake API, which is newer. */
 export const pathOperation = operationsOf<BlobResources, BlobAddress>("2018-11-09");
-
-async function loadContainer(
-  view: RecordView,
-  request: LoadRequest<BlobAddress>,
-): Promise<LoadedResource> {
-  const account = await loadAccount(view, request);
-  const { container: name } = request.address;
-  const container = await view.get(containers, { account: account.id, name });
-  const access = container && accessOf(container);
-  const loaded = { access, scope: ok({ account }), target: container, cors: corsOf(account) };
-  if (container !== undefined) return loaded;
-  const deletedName = { account: account.id, service: "blob", name } as const;
-  return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
-}
 
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const loaded = loadNamed(view, request);
@@ -363,13 +353,11 @@ function accessOf({ policies, publicAccess }: ContainerRecord): Access {
 
 const service = serviceResource("blob");
 
-const containerResource = defineResource<BlobAddress>({
-  load: loadContainer,
+const containerResource = namedResource<BlobAddress>({
+  service: "blob",
+  nameOf: (address) => address.container,
+  find: (view, key) => view.get(containers, key),
   table: anyTable(containers),
-  keyOf: (scope, { address }) => ({
-    account: (scope as AccountScope).account.id,
-    name: address.container,
-  }),
   missing: "ContainerNotFound",
   present: "ContainerAlreadyExists",
   reserved: "ContainerBeingDeleted",

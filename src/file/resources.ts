@@ -1,6 +1,10 @@
-import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
-import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
+import {
+  corsRulesFor,
+  loadAccount,
+  namedResource,
+  serviceResource,
+} from "../account/service-resource.ts";
 import { formatIso } from "../base/dates.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { parseFilePath } from "../protocol/file-names.ts";
@@ -86,24 +90,6 @@ export const firstVersion = "2015-02-21";
 export const operation = operationsOf<Pick<FileResources, "service" | "share">, FileAddress>(
   firstVersion,
 );
-
-async function loadShare(
-  view: RecordView,
-  request: LoadRequest<FileAddress>,
-): Promise<LoadedResource> {
-  const account = await loadAccount(view, request);
-  const { share: name, snapshot } = request.address;
-  const current = await view.get(shares, { account: account.id, name });
-  const target =
-    current === undefined || snapshot === undefined
-      ? current
-      : await view.get(shareSnapshots, { share: current.id, at: snapshot });
-  const scope = ok(current === undefined ? { account } : { account, current });
-  const loaded = { access: current, scope, target, cors: corsOf(account) };
-  if (current !== undefined) return loaded;
-  const deletedName = { account: account.id, service: "file", name } as const;
-  return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
-}
 
 /** Parameters that change how the path is parsed. */
 interface PathInput {
@@ -231,18 +217,30 @@ const passed = ok(undefined);
 
 const service = serviceResource("file", "share");
 
-const share = defineResource<FileAddress>({
-  load: loadShare,
+const shareByName = namedResource<FileAddress>({
+  service: "file",
+  nameOf: (address) => address.share,
+  find: (view, key) => view.get(shares, key),
   table: anyTable(shares),
-  keyOf: (scope, { address }) => ({
-    account: (scope as AccountScope).account.id,
-    name: address.share,
-  }),
   missing: "ShareNotFound",
   present: "ShareAlreadyExists",
   reserved: "ShareBeingDeleted",
   leaseKind: "share",
   guard,
+});
+
+/** A share or one of its snapshots. The scope has the share itself, if it exists. */
+const share = defineResource<FileAddress>({
+  ...shareByName,
+  load: async (view, request) => {
+    const loaded = await shareByName.load(view, request);
+    if (loaded.target === undefined || !loaded.scope.ok) return loaded;
+    const current = loaded.target as ShareRecord;
+    const scope = ok({ ...loaded.scope.value, current });
+    const { snapshot: at } = request.address;
+    if (at === undefined) return { ...loaded, scope };
+    return { ...loaded, scope, target: await view.get(shareSnapshots, { share: current.id, at }) };
+  },
 });
 
 const node = {

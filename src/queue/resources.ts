@@ -1,6 +1,10 @@
-import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
-import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
+import {
+  corsRulesFor,
+  loadAccount,
+  namedResource,
+  serviceResource,
+} from "../account/service-resource.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { checkResourceName } from "../protocol/names.ts";
 import { noETag, operationsOf, type Address } from "../operation/operation.ts";
@@ -61,25 +65,6 @@ export function signedName({ queue }: QueueAddress): SignedName {
   return { name: queue || undefined };
 }
 
-function loadQueue(
-  view: RecordView,
-  request: LoadRequest<QueueAddress>,
-): Awaitable<LoadedResource> {
-  return mapAwaitable(loadAccount(view, request), (account) =>
-    mapAwaitable(findQueue(view, account, request), (queue) => {
-      const access = queue && { policies: queue.policies };
-      const loaded = { access, scope: ok({ account }), target: queue, cors: corsOf(account) };
-      if (queue !== undefined) return loaded;
-      const { queue: name } = request.address;
-      const deletedName = { account: account.id, service: "queue", name } as const;
-      return mapAwaitable(isNameReserved(view, request, deletedName), (reserved) => ({
-        ...loaded,
-        isNameReserved: reserved,
-      }));
-    }),
-  );
-}
-
 function findQueue(
   view: RecordView,
   { id }: AccountRecord,
@@ -113,13 +98,11 @@ const corsOf = corsRulesFor("queue");
 
 const service = serviceResource("queue");
 
-const queue = defineResource<QueueAddress>({
-  load: loadQueue,
+const queue = namedResource<QueueAddress>({
+  service: "queue",
+  nameOf: (address) => address.queue,
+  find: (view, key) => view.get(queues, key),
   table: anyTable(queues),
-  keyOf: (scope, { address }) => ({
-    account: (scope as AccountScope).account.id,
-    name: address.queue,
-  }),
   missing: "QueueNotFound",
   present: "QueueAlreadyExists",
   reserved: "QueueBeingDeleted",

@@ -1,6 +1,10 @@
-import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
-import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
+import {
+  corsRulesFor,
+  loadAccount,
+  namedResource,
+  serviceResource,
+} from "../account/service-resource.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { checkTableName } from "../protocol/names.ts";
 import { operationsOf } from "../operation/operation.ts";
@@ -10,7 +14,7 @@ import type { LoadedResource, SignedName, LoadRequest } from "../operation/servi
 import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { TableAddress } from "./path.ts";
-import { entities, nameKeyOf, tables, type TableRecord } from "./records.ts";
+import { entities, tables, type TableRecord } from "./records.ts";
 import type { EntityRecord } from "./stored/entity-record.ts";
 
 /** How the records are loaded that an operation of the Table service needs: account, table, entity.
@@ -40,18 +44,6 @@ export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };
 }
 
-async function loadTable(
-  view: RecordView,
-  request: LoadRequest<TableAddress>,
-): Promise<LoadedResource> {
-  const account = await loadAccount(view, request);
-  const table = await findTable(view, account, request.address);
-  const loaded = { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
-  if (table !== undefined) return loaded;
-  const deletedName = nameKeyOf(account.id, request.address.table);
-  return { ...loaded, isNameReserved: await isNameReserved(view, request, deletedName) };
-}
-
 function loadEntity(
   view: RecordView,
   request: LoadRequest<TableAddress>,
@@ -69,7 +61,7 @@ function loadWithTable(
   request: LoadRequest<TableAddress>,
 ): Awaitable<LoadedResource> {
   return mapAwaitable(loadAccount(view, request), (account) =>
-    mapAwaitable(findTable(view, account, request.address), (table) => {
+    mapAwaitable(findTable(view, { account: account.id, name: request.address.table }), (table) => {
       const loaded = withoutTarget(account, table);
       return table === undefined ? loaded : loadTarget(view, request.address, loaded);
     }),
@@ -118,11 +110,10 @@ async function withPendingTarget(
 /** The record of a table. Undefined if an earlier release has marked the table as being deleted. */
 function findTable(
   view: RecordView,
-  account: AccountRecord,
-  { table: name }: TableAddress,
+  key: { readonly account: bigint; readonly name: string },
 ): Awaitable<TableRecord | undefined> {
-  if (!checkTableName(name).ok) return undefined;
-  return mapAwaitable(view.get(tables, { account: account.id, name }), (table) =>
+  if (!checkTableName(key.name).ok) return undefined;
+  return mapAwaitable(view.get(tables, key), (table) =>
     table?.isBeingDeleted === true ? undefined : table,
   );
 }
@@ -131,13 +122,11 @@ const corsOf = corsRulesFor("table");
 
 const service = serviceResource("table");
 
-const table = defineResource<TableAddress>({
-  load: loadTable,
+const table = namedResource<TableAddress>({
+  service: "table",
+  nameOf: (address) => address.table.toLowerCase(),
+  find: findTable,
   table: anyTable(tables),
-  keyOf: (scope, { address }) => ({
-    account: (scope as AccountScope).account.id,
-    name: address.table,
-  }),
   missing: "ResourceNotFound",
   present: "TableAlreadyExists",
   reserved: "TableBeingDeleted",

@@ -3,7 +3,8 @@ import type { Dialect, RenderedFault, RequestInfo } from "../../operation/dialec
 import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type Fault, type FaultCode } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import type { ReplyHeaders, Reply } from "../../operation/reply.ts";
+import type { AnyDecisionContext, Operation } from "../../operation/operation.ts";
+import type { ReplyHeaders } from "../../operation/reply.ts";
 
 /** How the Data Lake API differs from the Blob API in HTTP: methods, fault codes, JSON. `http/`
  *  translates requests and faults by it. */
@@ -107,8 +108,15 @@ export const dialect: Dialect = {
   translate,
 };
 
-/** The header groups of a reply of the Blob API, to which an operation of the Data Lake API that
- *  wraps the Blob API's operation adds its own headers. */
-export function headerGroups({ headers = [] }: Reply<object>): readonly ReplyHeaders[] {
-  return Array.isArray(headers) ? (headers as readonly ReplyHeaders[]) : [headers as ReplyHeaders];
+/** Wraps the decision of an operation of the Blob API for this API: adds headers to its reply. */
+export function withHeaders(
+  decide: Operation["decide"],
+  headersOf: (context: AnyDecisionContext) => ReplyHeaders,
+): Operation["decide"] {
+  return (context) => {
+    const decision = decide(context);
+    if ("fault" in decision || "wait" in decision) return decision;
+    const groups = [decision.headers ?? []].flat();
+    return { ...decision, headers: [...groups, headersOf(context)] };
+  };
 }

@@ -1,7 +1,11 @@
 import { scanNames } from "../../account/declare-listing.ts";
 import { bareETag } from "../../protocol/conditions.ts";
 import { formatHttpDate } from "../../base/dates.ts";
-import { type Operation, largeListing } from "../../operation/operation.ts";
+import {
+  type AnyDecisionContext,
+  type Operation,
+  largeListing,
+} from "../../operation/operation.ts";
 import { nameText } from "../../operation/listing.ts";
 import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { query } from "../../protocol/params.ts";
@@ -10,7 +14,7 @@ import { getContainerProperties, setContainerMetadata } from "../container/conta
 import { containers, type ContainerRecord } from "../records.ts";
 import { pathOperation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
-import { jsonListBody, headerGroups } from "./dialect.ts";
+import { jsonListBody, withHeaders } from "./dialect.ts";
 import { formatProperties, maxResults, newProperties } from "./params.ts";
 
 /** Operations on filesystems, the Data Lake API's name of containers: those of the Blob API,
@@ -19,21 +23,9 @@ import { formatProperties, maxResults, newProperties } from "./params.ts";
 const since = "2018-11-09";
 const route = (method: "PUT" | "PATCH" | "HEAD" | "DELETE") =>
   ({ method, resource: "container", query: { resource: "filesystem" } }) as const;
-const namespaceHeader = "x-ms-namespace-enabled";
 
-/** Wraps the decision of a container operation and adds `x-ms-namespace-enabled` to its headers. */
-function withNamespace(
-  containerOperation: Operation,
-  headersOf: (target: ContainerRecord) => Record<string, string | undefined>,
-): Operation["decide"] {
-  return (context) => {
-    const decision = containerOperation.decide(context);
-    if ("fault" in decision || "wait" in decision) return decision;
-    const enabled = String(context.features.hierarchicalNamespace === true);
-    const container = (context.target ?? decision.put) as ContainerRecord;
-    const added = { [namespaceHeader]: enabled, ...headersOf(container) };
-    return { ...decision, headers: [...headerGroups(decision), added] };
-  };
+function namespaceHeader({ features }: Pick<AnyDecisionContext, "features">) {
+  return { "x-ms-namespace-enabled": String(features.hierarchicalNamespace === true) };
 }
 
 /** Create Container under its Data Lake name.
@@ -45,7 +37,7 @@ export const createFilesystem: Operation = {
   route: route("PUT"),
   since,
   params: { ...createContainer.params, metadata: newProperties },
-  decide: withNamespace(createContainer, () => ({})),
+  decide: withHeaders(createContainer.decide, namespaceHeader),
 };
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/get-properties */
@@ -55,8 +47,9 @@ export const getFilesystemProperties: Operation = {
   ids: ["FileSystem_GetProperties"],
   route: route("HEAD"),
   since,
-  decide: withNamespace(getContainerProperties, ({ metadata }) => ({
-    "x-ms-properties": formatProperties(metadata),
+  decide: withHeaders(getContainerProperties.decide, (context) => ({
+    ...namespaceHeader(context),
+    "x-ms-properties": formatProperties((context.target as ContainerRecord).metadata),
   })),
 };
 

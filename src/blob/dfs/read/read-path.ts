@@ -1,5 +1,5 @@
 import type { BlobPolicy } from "../../blob-policy.ts";
-import type { Operation } from "../../../operation/operation.ts";
+import type { AnyDecisionContext, Operation } from "../../../operation/operation.ts";
 import { getBlobProperties, getBlob } from "../../read/get-blob.ts";
 import type { Metadata } from "../../../protocol/metadata.ts";
 import { fail } from "../../../protocol/result.ts";
@@ -9,7 +9,7 @@ import { hasFolderMark } from "../../tree/create-parents.ts";
 import { rootName } from "../../tree/find-path.ts";
 import { leaseBlob } from "../../write/set-blob-properties.ts";
 import { leaseAction } from "../../../operation/common-params.ts";
-import { headerGroups } from "../dialect.ts";
+import { withHeaders } from "../dialect.ts";
 import { formatProperties, transactionIdHeader, upn } from "../params.ts";
 
 /** Reads of the Data Lake API: the operations of the Blob API, wrapped to add this API's
@@ -17,24 +17,17 @@ import { formatProperties, transactionIdHeader, upn } from "../params.ts";
 
 const since = "2018-11-09";
 
-/** Adds `x-ms-properties`, the metadata format of the Data Lake API, to the reply of an operation
- *  of the Blob API. The response has both formats, because clients that address a server by IP send
+/** `x-ms-properties`, the metadata format of the Data Lake API, for the reply of an operation of
+ *  the Blob API. The response has both formats, because clients that address a server by IP send
  *  reads of the Blob API to this API, too. */
-function withProperties(operation: Operation): Operation["decide"] {
-  return (context) => {
-    const decision = operation.decide(context);
-    if ("fault" in decision || "wait" in decision) return decision;
-    const { metadata, directory } = context.target as BlobRecord;
-    const { version } = context;
-    const text = formatProperties(metadata);
-    const isSent = text !== "" || version >= emptyPropertiesSince;
-    const isFlat = !isHierarchical(context.scope as ContainerScope);
-    const properties = {
-      ...(isFlat ? flatType(metadata) : {}),
-      "x-ms-properties": isSent ? text : undefined,
-      ...(version === emptyCrc64Version && directory === undefined ? emptyCrc64 : {}),
-    };
-    return { ...decision, headers: [properties, ...headerGroups(decision)] };
+function propertyHeaders({ target, scope, version }: AnyDecisionContext) {
+  const { metadata, directory } = target as BlobRecord;
+  const text = formatProperties(metadata);
+  const isSent = text !== "" || version >= emptyPropertiesSince;
+  return {
+    ...(isHierarchical(scope as ContainerScope) ? {} : flatType(metadata)),
+    "x-ms-properties": isSent ? text : undefined,
+    ...(version === emptyCrc64Version && directory === undefined ? emptyCrc64 : {}),
   };
 }
 
@@ -49,30 +42,14 @@ const emptyPropertiesSince = "2022-11-02";
 /** The only version whose reads of files have the CRC64 of no bytes as checksum header, whatever
  *  the content (recorded from Azure). */
 const emptyCrc64Version = "2022-11-02";
-const crc64Header = "x-ms-content-crc64";
-const emptyCrc64 = { [crc64Header]: "AAAAAAAAAAA=" };
+const emptyCrc64 = { "x-ms-content-crc64": "AAAAAAAAAAA=" };
 
-/** Adds the type of the path on flat accounts. */
-function withType(decide: Operation["decide"]): Operation["decide"] {
-  return (context) => {
-    const decision = decide(context);
-    if ("fault" in decision || "wait" in decision) return decision;
-    if (isHierarchical(context.scope as ContainerScope)) return decision;
-    const { metadata } = context.target as BlobRecord;
-    return { ...decision, headers: [...headerGroups(decision), flatType(metadata)] };
-  };
-}
-
-/** Adds the transaction id that the path was created or renamed with. */
-function withTransactionId(decide: Operation["decide"]): Operation["decide"] {
-  return (context) => {
-    const decision = decide(context);
-    if ("fault" in decision || "wait" in decision) return decision;
-    const { transactionId } = context.target as BlobRecord;
-    if (transactionId === undefined) return decision;
-    const added = { [transactionIdHeader]: transactionId };
-    return { ...decision, headers: [...headerGroups(decision), added] };
-  };
+/** The type of a path on a flat account, and the transaction id that the path was created or
+ *  renamed with. */
+function statusHeaders({ target, scope }: AnyDecisionContext) {
+  const { metadata, transactionId } = target as BlobRecord;
+  const type = isHierarchical(scope as ContainerScope) ? {} : flatType(metadata);
+  return { ...type, [transactionIdHeader]: transactionId };
 }
 
 /** Rejects a Data Lake request for the properties of the root directory, which has none in this
@@ -94,7 +71,7 @@ export const readPath: Operation = {
   ids: ["Path_Read"],
   route: { method: "GET", resource: "blob" },
   since,
-  decide: withProperties(getBlob),
+  decide: withHeaders(getBlob.decide, propertyHeaders),
 };
 
 /** Get Blob Properties with the headers of the Data Lake API.
@@ -111,7 +88,12 @@ export const getPathProperties: Operation = {
   since,
   params: { ...getBlobProperties.params, upn },
   permission: { ...getBlobProperties.permission, posix: {} },
-  decide: exceptOfRoot(withTransactionId(withProperties(getBlobProperties))),
+  decide: exceptOfRoot(
+    withHeaders(getBlobProperties.decide, (context) => ({
+      ...propertyHeaders(context),
+      ...statusHeaders(context),
+    })),
+  ),
 };
 
 /** Returns the system properties of a path, without its metadata. Works without the
@@ -132,7 +114,7 @@ export const getPathStatus: Operation = {
   route: { method: "HEAD", resource: "blob", query: { action: "getStatus" } },
   since,
   permission: { letters: "er", resourceType: "o", posix: {} },
-  decide: withTransactionId(withType(getBlobProperties.decide)),
+  decide: withHeaders(getBlobProperties.decide, statusHeaders),
 };
 
 /** Lease Blob under its Data Lake name.

@@ -20,6 +20,7 @@ const blobTests = [
   "src/blob/blob-policy.test.ts",
   "tests/contract/blob-append-page.test.ts",
   "tests/contract/blob-behaviour.test.ts",
+  "tests/contract/blob-block-list.test.ts",
   "tests/contract/blob-body-checks.test.ts",
   "tests/contract/blob-encryption.test.ts",
   "tests/contract/blob-facts.test.ts",
@@ -31,6 +32,7 @@ const lockTests = ["src/file/locks", "src/file/filesystem", "src/file/file-opera
 const queueTests = ["src/queue", "tests/contract/queue-life", "tests/contract/queue-messages"];
 const tableTests = ["src/table", "tests/contract/table-behaviour.test.ts"];
 const storeTests = [
+  "src/store/attempt.test.ts",
   "src/store/batch-changes.test.ts",
   "src/store/queued-transaction.test.ts",
   "src/store/committer.test.ts",

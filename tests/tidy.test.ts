@@ -43,6 +43,41 @@ const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[
 const bannedNamesAreAtHome = (path: string): boolean =>
   path === "src/host/world.ts" || path.startsWith("src/cli/");
 
+/** What else would make two runs of a simulation differ, and the only files that may use it. */
+const restricted: readonly {
+  readonly name: string;
+  readonly pattern: RegExp;
+  readonly homes: readonly string[];
+}[] = [
+  { name: "uptime", pattern: /\buptime\b/, homes: ["src/host/world.ts"] },
+  {
+    name: "AbortSignal.timeout",
+    pattern: /\bAbortSignal\.timeout\b/,
+    // The limit of `fetch`, which reads keys of issuers over the network of this machine.
+    homes: ["src/http/auth/tokens/token-verifier.ts"],
+  },
+  { name: "node:timers", pattern: /["'](node:)?timers(\/promises)?["']/, homes: [] },
+  { name: "Atomics.wait", pattern: /\bAtomics\.wait/, homes: [] },
+  // The event loop of a simulation runs ticks as Node does; they must not replace an iteration.
+  { name: "nextTick", pattern: /\bnextTick\b/, homes: ["src/base/loop-share.ts"] },
+  {
+    name: "threads",
+    pattern: /worker_threads|\bnew Worker\(/,
+    homes: ["src/content/body/md5-thread.ts"],
+  },
+  {
+    name: "the unsorted order of a folder",
+    pattern: /\b(readdir|readdirSync|opendir|opendirSync)\b/,
+    homes: ["src/process/folder-listing.ts"],
+  },
+  // A listener of a simulation has no timers of its own only if it is bound by `bind`.
+  {
+    name: "servers of node:http",
+    pattern: /import \{[^}]*\bcreateServer\b[^}]*\} from "node:https?"/,
+    homes: ["src/server/listener.ts"],
+  },
+];
+
 interface LockFile {
   readonly packages: Readonly<Record<string, LockEntry>>;
 }
@@ -212,6 +247,21 @@ describe("names", () => {
         .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
     );
     expect(found).toEqual([]);
+  });
+
+  it.each(restricted)("$name is used in its own files only", ({ pattern, homes }) => {
+    const found = product
+      .filter(({ path }) => !homes.includes(path) && !path.startsWith("src/cli/"))
+      .flatMap(({ path, text }) =>
+        text
+          .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "))
+          .split("\n")
+          .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+      );
+    expect(found).toEqual([]);
+    // A home that needs it no longer loses its permission.
+    const textOf = (path: string): string => product.find((each) => each.path === path)?.text ?? "";
+    expect(homes.filter((path) => !pattern.test(textOf(path)))).toEqual([]);
   });
 
   it("no test sleeps", () => {

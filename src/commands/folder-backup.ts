@@ -1,7 +1,8 @@
-import { createReadStream, createWriteStream, existsSync, readdirSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { namesIn } from "../process/folder-listing.ts";
 import {
   extentsPath,
   formatPath,
@@ -78,7 +79,7 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
 }
 
 function checkTarget(to: string): void {
-  const isTaken = existsSync(to) && readdirSync(to).length > 0;
+  const isTaken = existsSync(to) && namesIn(to).length > 0;
   if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
 }
 
@@ -134,7 +135,7 @@ async function copyExtent({ from, to, extent, progress }: ExtentCopy): Promise<n
 }
 
 async function syncAll(folder: string, progress: Progress): Promise<void> {
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+  for (const name of namesIn(folder, { isDeep: true })) {
     await sync(join(folder, name));
     progress.add({ items: 1 });
   }
@@ -198,7 +199,7 @@ export async function openBase(base: string, location: string): Promise<BackupBa
 /** Every process that uses a folder has a marker file in it. */
 function isInUse(base: string): boolean {
   const folder = join(base, "store", "open");
-  return existsSync(folder) && readdirSync(folder).length > 0;
+  return existsSync(folder) && namesIn(folder).length > 0;
 }
 
 /** Whether two files have the same length and date. */

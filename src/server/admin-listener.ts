@@ -1,4 +1,5 @@
 import { pid } from "node:process";
+import { entriesIn } from "../process/folder-listing.ts";
 import { reachable } from "../admin/connection-string.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import { publishAdminAddress } from "./admin-address.ts";
@@ -24,7 +25,7 @@ import { packageFolder } from "../host/package-folder.ts";
 import type { RunningServerOptions, StateControls } from "./running-server.ts";
 import { readVersion } from "../host/version.ts";
 import { renderEventMetrics, renderMetrics, renderStateMetrics } from "./render-metrics.ts";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 
 /** Options of `listenAdmin`, which opens the listener of the explorer, the admin API and the
  *  metrics. Only the main worker of a server with several worker processes has it. */
@@ -244,7 +245,7 @@ async function sizesOf(location: string | undefined): Promise<Sizes> {
 /** Disk space of the files in a folder. Counts allocated blocks instead of file lengths, because
  *  the files of the store are sparse. */
 async function folderBytes(folder: string): Promise<number | undefined> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await entriesIn(folder, { isDeep: true }).catch(() => []);
   let bytes: number | undefined;
   for (const entry of entries.slice(0, filesMax)) {
     if (!entry.isFile()) continue;

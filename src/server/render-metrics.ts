@@ -1,5 +1,6 @@
-import { readdir, stat, statfs } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { entriesIn } from "../process/folder-listing.ts";
 import type { ServerFacts } from "../admin/admin-context.ts";
 import type { BucketSample, FigureSample } from "../admin/views/figures.ts";
 import type { DataStores } from "../data/data-stores.ts";
@@ -193,9 +194,9 @@ async function folderMetrics(location: string): Promise<readonly Metric[]> {
 const bytesPerBlock = 512;
 
 async function storeBytes(folder: string): Promise<number> {
-  const names = await readdir(folder).catch(() => []);
+  const entries = await entriesIn(folder).catch(() => []);
   const states = await Promise.all(
-    names.slice(0, filesMax).map((name) => stat(join(folder, name)).catch(() => undefined)),
+    entries.slice(0, filesMax).map(({ name }) => stat(join(folder, name)).catch(() => undefined)),
   );
   // The blocks that are allocated: a file of LMDB is as long as it may become.
   return states.reduce((sum, state) => sum + (state?.blocks ?? 0) * bytesPerBlock, 0);

@@ -1,3 +1,4 @@
+import { InvariantBroken } from "../base/invariant.ts";
 import type { Span, SpanAttributes } from "../base/span.ts";
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
@@ -186,6 +187,15 @@ function mayRetry(queued: QueuedTransaction): boolean {
   return false;
 }
 
+/** Revisions of records are made of sequences: two commits with the same ones would hide a lost
+ *  update from every later validation. */
+function assertOrdered(result: BatchResult): void {
+  if (result.kind !== "committed" || result.commit === undefined) return;
+  const { previous, sequence } = result.commit;
+  if (sequence > previous) return;
+  throw new InvariantBroken(`a commit raises the sequence ${previous}`, sequence);
+}
+
 /** Whether the result of a transaction can be returned before the batch is committed: it wrote
  *  nothing and read only one committed state. */
 function isFinal({ attempt }: QueuedTransaction): boolean {
@@ -338,6 +348,7 @@ export class Committer {
     const endSpans = beginSpans(transactions, "commit batch");
     try {
       result = await this.#options.commits.commit(batch);
+      assertOrdered(result);
       endSpans?.();
     } catch (error) {
       endSpans?.(error);

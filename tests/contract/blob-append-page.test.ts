@@ -44,6 +44,16 @@ describe("append blobs", () => {
     expect((await put("/ccc/none?comp=appendblock", {}, "x")).code).toBe("BlobNotFound");
   });
 
+  it("are sealed only at the expected position", async () => {
+    const seal = (headers: Headers) => put("/ccc/log?comp=seal", headers);
+    const refused = await seal({ "x-ms-blob-condition-appendpos": "4" });
+    expect([refused.status, refused.code]).toEqual([412, "AppendPositionConditionNotMet"]);
+    expect((await put("/ccc/log?comp=appendblock", {}, "6")).status).toBe(201);
+    const sealed = await seal({ "x-ms-blob-condition-appendpos": "6" });
+    expect([sealed.status, sealed.headers["x-ms-blob-sealed"]]).toEqual([200, "true"]);
+    expect((await put("/ccc/log?comp=appendblock", {}, "7")).status).toBe(409);
+  });
+
   it("do not change a snapshot", async () => {
     const { headers } = await put("/ccc/log?comp=snapshot");
     for (let index = 0; index < 60; index += 1) {

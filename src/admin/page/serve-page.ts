@@ -1,7 +1,8 @@
+import { entriesIn } from "../../process/folder-listing.ts";
 import type { AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -153,7 +154,7 @@ export class PageFiles {
 }
 
 async function readFiles(folder: string): Promise<ReadonlyMap<string, PageFile>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const entries = await entriesIn(folder, { isDeep: true });
   const files = new Map<string, PageFile>();
   for (const entry of entries) {
     const type = types[extname(entry.name)];

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { namesIn } from "../../process/folder-listing.ts";
 import { openFileInside } from "../../host/files.ts";
 import { messageOf, ImportRefused } from "../../host/refused.ts";
 import { readFile, writeFile } from "node:fs/promises";
@@ -147,7 +148,7 @@ const zeros = new Uint8Array(chunkBytes);
 /** Whether a folder contains a database of Azurite; false if it cannot be read. */
 export function holdsAzuriteData(folder: string): boolean {
   try {
-    return readdirSync(folder).some((name) => databaseForm.test(name));
+    return namesIn(folder).some((name) => databaseForm.test(name));
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { namesIn } from "../../process/folder-listing.ts";
 import { openDiskFiles } from "../../content/extents/disk-files.ts";
 import type { ExtentFiles } from "../../content/extents/extent-files.ts";
 import type { Clock, Log } from "../../base/world.ts";
@@ -72,6 +73,6 @@ function checkIsFolder(location: string): void {
 
 function listExtents(folder: string): ReadonlySet<bigint> {
   if (!existsSync(folder)) return new Set();
-  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{16}\.extent$/.test(name));
+  const names = namesIn(folder).filter((name) => /^[0-9a-f]{16}\.extent$/.test(name));
   return new Set(names.map((name) => BigInt(`0x${name.slice(0, 16)}`)));
 }

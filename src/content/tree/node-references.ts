@@ -1,3 +1,4 @@
+import { InvariantBroken } from "../../base/invariant.ts";
 import type { Slice } from "../content-ref.ts";
 import type { LoopShare } from "../../base/loop-share.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -166,6 +167,9 @@ export async function referencesTo(tx: Transaction, node: bigint): Promise<numbe
 }
 
 export function setReferences(tx: Transaction, node: bigint, references: number): void {
+  if (!Number.isSafeInteger(references) || references < 1) {
+    throw new InvariantBroken(`content node ${node} has at least one reference`, references);
+  }
   if (references === 1) tx.delete(countKey(node));
   else tx.put(countKey(node), countCodec.encode({ references }));
 }

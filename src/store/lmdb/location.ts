@@ -1,7 +1,6 @@
 import {
   mkdirSync,
   readFileSync,
-  readdirSync,
   rmSync,
   statSync,
   renameSync,
@@ -11,6 +10,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
+import { namesIn } from "../../process/folder-listing.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { isNoSpaceError } from "../folders.ts";
 import { identifyProcess, isAlive, processNamespace, type ProcessIdentity } from "../processes.ts";
@@ -147,7 +147,7 @@ function writeIdentity(path: string, self: LocationUser): void {
 function checkOthers(folder: string, ownName: string, self: LocationUser): boolean {
   const touched = statSync(join(folder, ownName)).mtimeMs;
   let isExclusive = true;
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     if (name === ownName) continue;
     const path = join(folder, name);
     const user = readUser(path);

@@ -1,6 +1,7 @@
-import { readdirSync, rmSync, existsSync, linkSync } from "node:fs";
+import { rmSync, existsSync, linkSync } from "node:fs";
 import { join, dirname } from "node:path";
 
+import { namesIn } from "../../process/folder-listing.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { encodedEngine } from "../encryption/record-cipher.ts";
 import type { ValueCodec } from "../engine.ts";
@@ -114,7 +115,7 @@ function ephemeralName(clock: Clock): string {
 }
 
 function removeEarlierBoots(location: string, currentName: string): void {
-  for (const name of readdirSync(location)) {
+  for (const name of namesIn(location)) {
     const isEarlier = name.startsWith("ephemeral-") && !name.startsWith(currentName);
     if (isEarlier) rmSync(join(location, name), { force: true });
   }

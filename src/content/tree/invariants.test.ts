@@ -44,8 +44,7 @@ it("a commit raises the sequence of the store", async () => {
 
 it("a content node has at least one reference", async () => {
   const store = openMemoryStore({ clock: manualClock() });
-  const set = (references: number) =>
-    store.transact((tx) => setReferences(tx, 7n, references));
+  const set = (references: number) => store.transact((tx) => setReferences(tx, 7n, references));
   await set(2);
   await set(1);
   for (const references of [0, -1, Number.NaN]) {

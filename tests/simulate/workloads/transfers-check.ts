@@ -84,7 +84,7 @@ function staleReads(operations: readonly TransferOperation[]): readonly string[]
     if (!isFound && output.status !== 404) return [];
     const sources = isFound ? writes.filter((write) => valueOf(write) === output.value) : [];
     if (isFound && !sources.some((write) => write.called < returned)) {
-      return [`${id}: nobody has written ${output.value}`];
+      return [`${id}: ${output.value} was never written`];
     }
     const isReplaced = (end: number): boolean =>
       writes.some(

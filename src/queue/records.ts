@@ -14,9 +14,10 @@ import { bytesOfMessageId, messageIdOfBytes } from "./message/message-id.ts";
 
 /** The tables of the Queue service: queues, messages, and the indexes of messages. */
 
+/** A queue. */
 export interface QueueRecord {
   /** Part of the keys of the queue's messages. Clear Messages assigns a new id, which makes all
-   *  messages unreachable at once; a reclaim job removes them. */
+   *  messages unreachable at once; a reclaim job, a stored background job, removes them. */
   readonly id: bigint;
   readonly metadata: Metadata;
   readonly policies: readonly StoredPolicy[];
@@ -25,17 +26,20 @@ export interface QueueRecord {
 /** Written by earlier releases only: a deleted queue whose messages are not yet removed. */
 interface DeletedQueueRecord {
   readonly id: bigint;
-  /** From this time the name can be used again, even if messages are left. */
+  /** From this time a queue of the same name may be created, even if old messages are left. */
   readonly until: Ticks;
 }
 
+/** A message; its id is in the key. */
 export interface MessageRecord {
   readonly inserted: Ticks;
   /** Time when the message expires; `ticksMax` if it never does. */
   readonly expires: Ticks;
+  /** From this time Get Messages returns the message (again). */
   readonly visibleAt: Ticks;
   readonly dequeueCount: number;
-  /** Number of gets and updates. Makes pop receipts with equal `visibleAt` differ. */
+  /** Number of gets and updates. A pop receipt contains it beside `visibleAt`, so that changes with
+   *  equal `visibleAt` have different receipts. */
   readonly updateCount: number;
   readonly text: string;
 }
@@ -62,6 +66,7 @@ export const queues = defineTable<{ account: bigint; name: string }, QueueRecord
   defines: { id: "queue" },
 });
 
+/** Queues that earlier releases deleted; see `reclaimQueue`. */
 export const deletedQueues = defineTable<{ account: bigint; name: string }, DeletedQueueRecord>({
   name: "deleted-queues",
   tag: 0x41,
@@ -70,13 +75,13 @@ export const deletedQueues = defineTable<{ account: bigint; name: string }, Dele
   owner: "account",
   lifetime: "durable",
   role: "record",
-  // Written by earlier releases only, and cannot be restored.
+  // Exists only until its messages are removed, and a deleted queue cannot be restored.
   isArchived: false,
   defines: { id: "queue" },
 });
 
 /** Messages of a queue that expire in the same minute share one reclaim job (a stored job that
- *  removes them). */
+ *  removes them): a job per message would be another write per message. */
 const sweepTicks = 60n * ticksPerSecond;
 
 /** When the reclaim job of a message with this expiry is due: at the end of the minute. */
@@ -84,7 +89,8 @@ function sweepAfter(expires: Ticks): Ticks {
   return expires - (expires % sweepTicks) + sweepTicks;
 }
 
-/** Number of messages in a queue, visible or not: `x-ms-approximate-messages-count`. */
+/** Number of messages in a queue, visible or not. Get Queue Metadata returns it as
+ *  `x-ms-approximate-messages-count`. */
 export const messageCount = defineCounter({
   name: "messages of queue",
   tag: 0x45,
@@ -92,9 +98,8 @@ export const messageCount = defineCounter({
   isSum: true,
 });
 
-/** Ids begin with the insertion time, so that messages inserted one after another are adjacent: Put
- *  Message writes at the end of the queue's range. Get Messages finds messages through the
- *  visibility index and reads them here by id. */
+/** Messages by id. Ids begin with the insertion time, so Put Message writes at the end of the
+ *  queue's range. Get Messages finds messages through the visibility index and reads them here. */
 export const messages = defineTable<MessageKey, MessageRecord>({
   name: "messages",
   tag: 0x42,
@@ -125,12 +130,14 @@ export const messages = defineTable<MessageKey, MessageRecord>({
     scopeOf: ([queue]) => [queue as bigint],
     ends: ({ expires }) => (expires === ticksMax ? undefined : sweepAfter(expires)),
   },
-  // Few removals per transaction, because a message has up to 64 KiB.
+  // Records that one transaction of a reclaim job removes: fewer than usual (500), because each
+  // message has up to 64 KiB.
   removalsMax: 250,
   countedBytes: ({ text }) => Buffer.byteLength(text),
 });
 
-/** The visibility index: messages by next-visible time, then by insertion time. */
+/** The visibility index: messages by next-visible time, then by id, which begins with the insertion
+ *  time. Get and Peek Messages read it from the start of a queue's range. */
 export const visibilityIndex = defineTable<MessageKey & { visibleAt: Ticks }, VisibilityRecord>({
   name: "message-turns",
   tag: 0x43,
@@ -162,7 +169,8 @@ export const expiries = defineTable<MessageKey & { expires: Ticks }, object>({
   isArchived: true,
 });
 
-/** All tables of the Queue service. Reclaim jobs empty those of one owner in this order. */
+/** All tables of the Queue service. A reclaim job of a deleted or cleared queue empties those with
+ *  the owner "queue" in this order. */
 export const queueTables: readonly AnyTable[] = [
   anyTable(queues),
   anyTable(deletedQueues),

@@ -19,11 +19,13 @@ import { messages, queues, type MessageRecord, type QueueRecord } from "./record
 /** What URLs of the Queue service address, and how the records are loaded that an operation
  *  needs. */
 
+/** What `identify` finds in the path of a URL. */
 export interface QueueAddress extends Address {
   readonly resource: "service" | "queue" | "messages" | "message";
+  /** Name of the queue; empty for the service. */
   readonly queue: string;
-  /** The normalised message id. Empty if the path has none or if it is not a GUID, which no message
-   *  can have. */
+  /** The message id in lower case. Empty if the path has none, or an id that is no GUID: no message
+   *  has such an id. */
   readonly message: string;
 }
 
@@ -31,7 +33,8 @@ interface QueueScope extends AccountScope {
   readonly queue: QueueRecord;
 }
 
-/** The types of scope and target of each resource of this service. */
+/** The types of scope (parent records) and target (addressed record) of each resource of this
+ *  service. */
 interface QueueResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
@@ -41,10 +44,10 @@ interface QueueResources {
   readonly message: { scope: QueueScope; target: MessageRecord };
 }
 
+/** Declares an operation of this service; 2009-09-19 is the first x-ms-version of most of them. */
 export const operation = operationsOf<QueueResources, QueueAddress>("2009-09-19");
 
-/** What most operations of this service declare. Queues and messages have neither ETags nor leases;
- *  2009-09-19 is the first x-ms-version of the documents that all of them have. */
+/** Declared by most operations of this service. Queues and messages have no ETags and no leases. */
 export const queueDefaults = { target: "must-exist", ...noETag } as const;
 
 const messagesSegment = "messages";
@@ -61,6 +64,7 @@ export function identify(path: string): Result<QueueAddress> {
   return ok({ resource: "message", queue, message: parseGuid(message) ?? "" });
 }
 
+/** The name in a SAS: of the queue, also for a message. */
 export function signedName({ queue }: QueueAddress): SignedName {
   return { name: queue || undefined };
 }
@@ -109,7 +113,8 @@ const queue = namedResource<QueueAddress>({
   leaseKind: "container",
 });
 
-/** A message has records in several tables: its operations write them as effects. */
+/** A message. It declares neither table nor key: a message has entries in several tables, which the
+ *  operations write themselves, as effects (`stored-messages.ts`). */
 const message = defineResource<QueueAddress>({
   load: loadMessage,
   table: undefined,

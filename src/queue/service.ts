@@ -16,13 +16,15 @@ import { messageIdOfBytes } from "./message/message-id.ts";
 /** The Queue service as `data` registers it, with its reclaim jobs: stored jobs that remove expired
  *  messages and those of deleted queues. */
 
-/** Most messages removed in one transaction: each has up to 64 KiB. */
+/** Most expired messages that one transaction removes: a transaction is held in memory, and each
+ *  message has up to 64 KiB. */
 const messageRemovalsMax = 250;
 
+/** Removes the entries of all tables whose keys begin with the id of one queue. */
 const removeMessages = removeOwned(queueTables.filter(({ owner }) => owner === "queue"));
 
-/** Handles jobs that earlier releases have stored. Those releases kept the name of a large deleted
- *  queue until its messages were removed. */
+/** Runs jobs that earlier releases have stored. They kept the name of a large deleted queue in
+ *  `deletedQueues` until its messages were removed; this handler removes both. */
 const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
   const step = await removeMessages(view, [id as bigint]);
   if (!step.done) return step;
@@ -33,8 +35,8 @@ const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
   return { removals: [...(step.removals ?? []), deletedName], done: true };
 };
 
-/** Removes expired messages. The message of an expiry entry may be missing: the job
- *  "queue-messages" removes messages before their expiry entries. */
+/** Removes expired messages, found by the expiry index. The message of an entry may be missing: the
+ *  job that removes all entries of a deleted queue removes messages before their expiry entries. */
 const reclaimExpired: ReclaimHandler = async (view, [queue]) => {
   const id = queue as bigint;
   const end = expiries.prefix([id, view.now + 1n]);
@@ -61,6 +63,7 @@ const reclaimExpired: ReclaimHandler = async (view, [queue]) => {
   return { removals, counts, done: scanned < messageRemovalsMax };
 };
 
+/** Handlers by the kind of job; `operation/reclaim.ts` runs the jobs in the background. */
 const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   "queue-deleted": reclaimQueue,
   "queue-expired": reclaimExpired,

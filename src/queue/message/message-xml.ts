@@ -4,7 +4,7 @@ import { element, plainElement, textElement } from "../../encoding/xml-writer.ts
 import type { MessageRecord } from "../records.ts";
 import { popReceiptOf } from "./message-id.ts";
 
-/** The XML of Put, Get and Peek Messages. */
+/** The XML in the responses of Put, Get and Peek Messages. */
 
 /** A message with its id, which is a part of the key, not of the record. */
 export interface IdentifiedMessage {
@@ -12,8 +12,8 @@ export interface IdentifiedMessage {
   readonly message: MessageRecord;
 }
 
-/** `plainElement` does not escape its text. It is used for ids, dates, receipts and numbers, which
- *  contain no markup. */
+/** The elements of every response. Uses `plainElement`, which saves the escaping of texts without
+ *  markup: ids, dates, receipts and numbers. */
 function identityElements({ id, message }: IdentifiedMessage): string {
   return (
     plainElement("MessageId", id) +
@@ -52,6 +52,7 @@ export function renderPutResponse(message: IdentifiedMessage) {
   return listOf([message], [identityElements, receiptElements]);
 }
 
+/** The response of Get Messages: all elements. */
 export function renderGetResponse(messages: readonly IdentifiedMessage[]) {
   return listOf(messages, [identityElements, receiptElements, contentElements]);
 }

@@ -29,11 +29,11 @@ import { isAtLeast } from "../../protocol/versions.ts";
 
 const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;
-/** Limit of Get Messages before version 2011-08-18. */
+/** Azure's limit of `visibilitytimeout` of Get Messages in versions before 2011-08-18. */
 const oldVisibilitySecondsMax = 7200;
 const int32Max = 2_147_483_647;
 
-/** Azure's limit of `numofmessages`. */
+/** Azure's limit of `numofmessages`: messages that one Get or Peek Messages returns. */
 const messagesPerGetMax = 32;
 /** Visibility timeout of messages that Get Messages returns if the request has none. */
 const defaultVisibilitySeconds = 30;
@@ -45,8 +45,9 @@ interface NumberRange {
   readonly max: number;
 }
 
-/** A 32-bit number within a range that depends on the version. The fault for a number out of range
- *  names the range; the fault for any other text does not. */
+/** Declares a query parameter with a 32-bit number, in a range that depends on the x-ms-version. As
+ *  in Azure, the fault for a number out of range names the range, that for any other text does
+ *  not. */
 function boundedNumber(
   name: string,
   rangeAt: (version: string) => NumberRange,
@@ -94,8 +95,8 @@ interface Lifetime {
   readonly timeToLiveSeconds: number;
 }
 
-/** Visibility timeout and time to live of a new message. It must become visible before
- *  it expires. */
+/** The visibility timeout and time to live of Put Message. A message that would expire before it
+ *  becomes visible is rejected. */
 export const lifetime: Param<Lifetime> = {
   sources: ["?visibilitytimeout", "?messagettl"],
   parse: (reader) => {
@@ -131,12 +132,13 @@ function parseTimeToLive(reader: ParamReader): Result<number> {
 
 /** Azure's limit of a message text, in bytes of UTF-8. */
 const messageBytesMax = 64 * 1024;
-/** Upper bound of the growth of a text by XML escapes. */
+/** XML may take at most this many bytes per byte of text: `&#x0026;` is one. Longer bodies get
+ *  413. */
 const escapeFactorMax = 8;
 const messageBodyBytesMax = escapeFactorMax * messageBytesMax;
 
-/** Parses the body of Put Message. The text is stored unchanged: client libraries encode and decode
- *  Base64 themselves. */
+/** Returns the text in a body of Put or Update Message. It is stored unchanged: client libraries
+ *  encode and decode Base64 themselves. */
 function parseMessage(root: XmlElement): Result<string> {
   if (root.name !== "QueueMessage") {
     return invalidXml(root.start.line, root.start.position, "");
@@ -149,12 +151,11 @@ function parseMessage(root: XmlElement): Result<string> {
 const parseNewMessage: XmlParser<string> = (root) =>
   root === undefined ? invalidXml(0, 0, "Root element is missing.") : parseMessage(root);
 
-/** Parses the body of Update Message; undefined without a body, in which case the text does not
- *  change. */
+/** Parses the body of Update Message; undefined without a body: the message keeps its text. */
 const parseMessageUpdate: XmlParser<string | undefined> = (root) =>
   root === undefined ? ok(undefined) : parseMessage(root);
 
-/** learn.microsoft.com/rest/api/storageservices/put-message */
+/** Adds a message to a queue. learn.microsoft.com/rest/api/storageservices/put-message */
 export const putMessage = operation({
   ...queueDefaults,
   name: "Put Message",
@@ -182,13 +183,14 @@ export const putMessage = operation({
   },
 });
 
+/** When a new message expires; `ticksMax` for never, or for a time that ticks cannot express. */
 function expiryOf(now: Ticks, timeToLiveSeconds: number): Ticks {
   const expires = now + ticksFromSeconds(timeToLiveSeconds);
   return timeToLiveSeconds === neverExpires || expires > ticksMax ? ticksMax : expires;
 }
 
-/** Returns the first visible messages and hides them for the visibility timeout. Also removes the
- *  expired messages that it had to skip.
+/** Returns the first visible messages and hides them for the visibility timeout. Also removes
+ *  expired messages that precede them, so that the next request need not skip them again.
  *  learn.microsoft.com/rest/api/storageservices/get-messages */
 export const getMessages = operation({
   ...queueDefaults,
@@ -225,7 +227,8 @@ export const getMessages = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/peek-messages */
+/** Returns the first visible messages without hiding them.
+ *  learn.microsoft.com/rest/api/storageservices/peek-messages */
 export const peekMessages = operation({
   ...queueDefaults,
   name: "Peek Messages",
@@ -300,8 +303,8 @@ export const deleteMessage = operation({
   },
 });
 
-/** Takes constant time: messages are keyed by the queue's id, so a new id empties the queue. A
- *  reclaim job removes the records under the old id.
+/** Removes all messages in constant time: their keys begin with the queue's id, so a new id empties
+ *  the queue. A reclaim job, a stored background job, removes the records under the old id.
  *  learn.microsoft.com/rest/api/storageservices/clear-messages */
 export const clearMessages = operation({
   ...queueDefaults,

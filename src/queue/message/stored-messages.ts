@@ -18,7 +18,7 @@ import { add, periodJob, put, remove, type Effect } from "../../operation/effect
  *  time) and one in the expiry index; these functions read and change all of them together. Used by
  *  the operations on messages and by Delete Queue. */
 
-/** The first visible messages of a queue. */
+/** What a scan of the visibility index from its start has found. */
 interface QueueHead {
   /** The messages, in the order of their next-visible times. */
   readonly visible: readonly IdentifiedMessage[];
@@ -26,23 +26,24 @@ interface QueueHead {
   readonly expired: readonly VisibilityEntry[];
 }
 
-/** One request skips at most this many expired messages. Get Messages removes them, so that the
- *  next request reaches the messages after them. */
+/** One request skips at most this many expired messages, which bounds its transaction. Get Messages
+ *  removes them, so that the next request reaches the messages after them. */
 const expiredSkippedMax = 500;
-/** Most index entries of a scan step that only continues after expired messages. */
+/** Most index entries of one step of a scan that goes on after expired messages: the steps grow
+ *  with the number of expired messages found, up to this length. */
 const expiredPerStepMax = 250;
 
-/** Returns the first `count` visible messages of a queue. It reads no more index entries than it
- *  returns, so that only requests for the same messages conflict: Put Message inserts behind
- *  them. */
+/** Returns the first `count` visible messages of a queue, for Get and Peek Messages. It reads no
+ *  index entries beyond the last message that it returns, so that only requests for the same
+ *  messages conflict: Put Message inserts behind them. */
 export function readQueueHead(
   view: RecordView,
   queue: bigint,
   count: number,
 ): Awaitable<QueueHead> {
   const end = visibilityIndex.prefix([queue, view.now + 1n]);
-  // Every `visibleAt` of our time is encoded in as many bytes as `view.now`. What follows the first
-  // `end.length` bytes of an index key is therefore the message id.
+  // Index keys are queue, `visibleAt`, message id; every present `visibleAt` is encoded in as many
+  // bytes as `view.now`. The message id therefore begins after `end.length` bytes.
   const indexTarget = { skip: end.length, prefix: messages.prefix([queue]) };
   const scan: HeadScan = { view, count, end, indexTarget, visible: [], expired: [] };
   return mapAwaitable(scanFrom(scan, visibilityIndex.prefix([queue])), () =>
@@ -53,6 +54,7 @@ export function readQueueHead(
   );
 }
 
+/** The scan of one `readQueueHead`; its steps add to `visible` and `expired`. */
 interface HeadScan {
   readonly view: RecordView;
   readonly count: number;
@@ -100,8 +102,8 @@ function loadMessages(
   );
 }
 
-/** Returns the index entries of all messages, visible or not; undefined if they exceed
- *  `countMax`. */
+/** Returns the index entries of all messages of a queue, visible or not; undefined if there are
+ *  more than `countMax`. Delete Queue removes the messages of a small queue itself. */
 export async function readAllVisibility(
   view: RecordView,
   queue: bigint,
@@ -115,6 +117,8 @@ export async function readAllVisibility(
   return entries.length > countMax ? undefined : entries;
 }
 
+/** The effects (writes in the transaction of the operation) that add a message to a queue: record,
+ *  index entries, count, and the reclaim job that removes it after its expiry. */
 export function insertMessage(queue: bigint, id: string, message: MessageRecord): Effect[] {
   const { expires, visibleAt } = message;
   const effects = [
@@ -135,7 +139,8 @@ interface MessageUpdate {
   readonly to: MessageRecord;
 }
 
-/** Moves a message to another position in the visibility index. */
+/** The effects that store a changed message and move it in the visibility index to its new
+ *  `visibleAt`. */
 export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect[] {
   return [
     remove(visibilityIndex, { queue, visibleAt: from.visibleAt, id }),
@@ -151,7 +156,7 @@ interface VisibilityEntry {
   readonly expires: Ticks;
 }
 
-/** Removes a message from all tables and from the queue's message count. */
+/** The effects that remove a message from all tables and from the queue's message count. */
 export function removeMessage(
   queue: bigint,
   { id, visibleAt, expires }: VisibilityEntry,

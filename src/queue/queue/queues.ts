@@ -17,7 +17,8 @@ import { readAllVisibility, removeMessage } from "../message/stored-messages.ts"
 
 /** The operations on queues: list, create, delete, metadata, access policies. */
 
-/** learn.microsoft.com/rest/api/storageservices/list-queues1 */
+/** Lists the queues of an account by pages, in order of their names.
+ *  learn.microsoft.com/rest/api/storageservices/list-queues1 */
 export const listQueues = declareListing({
   name: "List Queues",
   id: "Service_ListQueuesSegment",
@@ -36,7 +37,7 @@ export const listQueues = declareListing({
   positionOf: ({ name }) => name,
 });
 
-/** Succeeds with 204 if the queue exists with the same metadata.
+/** Creates a queue, or succeeds with 204 if it exists with the same metadata.
  *  learn.microsoft.com/rest/api/storageservices/create-queue4 */
 export const createQueue = operation({
   ...queueDefaults,
@@ -65,7 +66,8 @@ function isSameMetadata(left: Metadata, right: Metadata): boolean {
 
 const query = { comp: "metadata" };
 
-/** The message count includes invisible messages and expired ones that are not yet removed.
+/** Returns metadata and message count, which includes messages that are invisible, or expired and
+ *  not yet removed.
  *  learn.microsoft.com/rest/api/storageservices/get-queue-metadata */
 export const getQueueMetadata = operation({
   ...queueDefaults,
@@ -80,7 +82,8 @@ export const getQueueMetadata = operation({
   }),
 });
 
-/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
+/** Replaces all metadata of a queue.
+ *  learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
 export const setQueueMetadata = operation({
   ...queueDefaults,
   name: "Set Queue Metadata",
@@ -92,10 +95,11 @@ export const setQueueMetadata = operation({
   decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
 });
 
-/** Read, add, update, process: the permissions of a queue. */
+/** Parses the stored access policies of a queue; permissions are read, add, update, process. */
 const parseQueuePolicies = accessPoliciesWithin("raup");
 
-/** learn.microsoft.com/rest/api/storageservices/get-queue-acl */
+/** Returns the stored access policies (permissions that a SAS refers to by name) of a queue.
+ *  learn.microsoft.com/rest/api/storageservices/get-queue-acl */
 export const getQueueAcl = operation({
   ...queueDefaults,
   name: "Get Queue ACL",
@@ -109,7 +113,7 @@ export const getQueueAcl = operation({
   }),
 });
 
-/** Replaces all stored access policies.
+/** Replaces all stored access policies of a queue.
  *  learn.microsoft.com/rest/api/storageservices/set-queue-acl */
 export const setQueueAcl = operation({
   ...queueDefaults,
@@ -123,12 +127,13 @@ export const setQueueAcl = operation({
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
 
-/** A queue with at most this many messages is emptied in the transaction that deletes it; the
- *  messages of a larger one are removed by a reclaim job. */
+/** A queue with at most this many messages is emptied in the transaction that deletes it, which
+ *  must stay small. A reclaim job, a stored background job, removes the messages of a larger one. */
 const messagesRemovedAtOnceMax = 500;
 
-/** The name can be used again at once, unless the account sets `deletedNameSeconds`: messages are
- *  keyed by the id of their queue, so a new queue never shows those that a job has yet to remove.
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`: keys of
+ *  messages begin with the id of their queue, so a new queue of the same name, which has another
+ *  id, never shows messages that a reclaim job has yet to remove.
  *  learn.microsoft.com/rest/api/storageservices/delete-queue3 */
 export const deleteQueue = operation({
   ...queueDefaults,

@@ -12,7 +12,8 @@ import { jsonType, type MetadataLevel } from "./representation.ts";
 
 const tunnelledMethods: ReadonlySet<string> = new Set(["PUT", "DELETE", "MERGE", "PATCH"]);
 
-/** `X-HTTP-Method` gives a POST the meaning of another method. */
+/** The method of a request. A client whose proxy allows only POST sends the method that it means in
+ *  `X-HTTP-Method`. */
 function method(sentMethod: string, rawHeaders: readonly string[]): Result<string> {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -56,8 +57,8 @@ function renderFault(fault: Fault, request: RequestInfo): RenderedFault {
   return { headers: odataFaultHeaders(fault, request), type, text: body, bare };
 }
 
-/** Recorded from Azure: a fault has the metadata level of `Accept`, even if the header names it
- *  beside another type. */
+/** The level of OData metadata in the Content-Type of a fault. Recorded from Azure: it is the one
+ *  in `Accept`, even if that header names it for another media type than JSON. */
 function levelOf(accept: string): MetadataLevel {
   const level = /odata=(\w+)/i.exec(accept)?.[1]?.toLowerCase();
   return level === "nometadata" || level === "fullmetadata" ? level : "minimalmetadata";
@@ -87,12 +88,13 @@ function xmlText(code: FaultCode, text: string): string {
   );
 }
 
+/** The fields are explained in `operation/dialect.ts`. */
 export const dialect: Dialect = {
   method,
   readMatch,
   etagHeaders: (newETag) => ({ ETag: formatEntityETag(newETag) }),
   renderFault,
-  // Recorded from Azure: 404 instead of the fault of an invalid name.
+  // Recorded from Azure: a request without credentials gets 404, even if its path is invalid.
   rejectsAnonymousFirst: true,
   transaction,
 };

@@ -6,9 +6,9 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 import { formatDateTime, parseDateTime } from "./edm/edm.ts";
 
-/** Encodes keys so that their bytes sort as the service sorts keys: by UTF-16 code units. CESU-8
- *  encodes each unit of a surrogate pair by itself and keeps that order. UTF-8 does not: it sorts
- *  characters beyond U+FFFF last. */
+/** The text forms of entity keys and ETags. Keys are stored so that their bytes sort as the service
+ *  sorts keys: by UTF-16 code units. CESU-8 encodes each unit of a surrogate pair by itself and
+ *  keeps that order. UTF-8 does not: it sorts characters beyond U+FFFF last. */
 
 const surrogates = /[\uD800-\uDFFF]/;
 
@@ -26,7 +26,7 @@ export function encodeKeyText(text: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Up to this length a loop is faster than a call of the encoder. */
+/** Up to this length, a loop over ASCII characters is faster than a call of Node's encoder. */
 const loopUnitsMax = 64;
 
 function encodeAscii(text: string): Uint8Array | undefined {
@@ -39,6 +39,7 @@ function encodeAscii(text: string): Uint8Array | undefined {
   return bytes;
 }
 
+/** The inverse of `encodeKeyText`, for keys that a scan has read. */
 export function decodeKeyText(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (!hasSurrogates(bytes)) return buffer.toString("utf8");
@@ -68,7 +69,8 @@ function hasSurrogates(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** A weak ETag with the time of the change: `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */
+/** The ETag of an entity, as the service forms it from the time of the last change:
+ *  `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */
 export function formatEntityETag(etag: Ticks): string {
   return `W/"datetime'${formatDateTime(etag).replaceAll(":", "%3A")}'"`;
 }
@@ -82,8 +84,8 @@ function parseEntityETag(text: string): Ticks | undefined {
 
 const weakForm = /^W\/"[^"]*"$/;
 
-/** Parses If-Match into the conditions that all services share. Recorded from Azure: a weak ETag
- *  that is no entity ETag matches no entity (412); any other text is 400. */
+/** Parses If-Match of operations on entities. Recorded from Azure: a weak ETag (`W/"…"`) of another
+ *  form than those of entities matches none (412); any other text is 400. */
 export function readMatch(reader: ParamReader): Result<Conditions> {
   const text = reader.header("if-match");
   if (text === undefined) return missingHeader("If-Match");

@@ -5,8 +5,9 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import type { QueryReader } from "../operation/service.ts";
 import { keyUnitsMax } from "./edm/edm.ts";
 
-/** What URLs of the Table service address, in the OData notation of keys. */
+/** The paths of URLs of the Table service, in which entities have the OData notation of keys. */
 
+/** What a path addresses. */
 export interface TableAddress extends Address {
   /** `tables` and `entities` are collections; `nested` is a path below a table that ends with
    *  `)`. */
@@ -14,7 +15,8 @@ export interface TableAddress extends Address {
   /** Name of the table. Empty if the path names none. */
   readonly table: string;
   readonly keys: EntityKeys | undefined;
-  /** Set if the path has a segment after the table, where no resource exists. */
+  /** Set if the path has a segment after the table, where no resource exists: Query Entities then
+   *  fails, Insert Entity ignores the segment. */
   readonly isBelowTable?: true;
 }
 
@@ -53,7 +55,8 @@ export function identify(path: string, query: QueryReader): Result<TableAddress>
   return keys.ok ? ok({ resource: "entity", table: name, keys: keys.value }) : keys;
 }
 
-/** A name that violates the naming rules is not a fault here: the table is not found. */
+/** What `/Tables` or `/Tables('name')` addresses; `inside` is the text in the parentheses. A name
+ *  that violates the naming rules is no fault: the table will not be found. */
 function identifyTable(inside: string | undefined): Result<TableAddress> {
   if (inside === undefined || inside === "") {
     return ok({ resource: "tables", table: "", keys: undefined });
@@ -83,7 +86,8 @@ function unquote(text: string): string {
   return text.replaceAll("''", "'");
 }
 
-/** `t(PartitionKey='p',RowKey='r')`, for links and Location. */
+/** The path of an entity, `t(PartitionKey='p',RowKey='r')`, for links in responses and for the
+ *  header Location. */
 export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys): string {
   return `${table}(PartitionKey='${quoteKey(partitionKey)}',RowKey='${quoteKey(rowKey)}')`;
 }

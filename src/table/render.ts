@@ -10,8 +10,8 @@ import {
 } from "./json/documents.ts";
 import type { Row, RenderOptions } from "./json/write-entity.ts";
 
-/** The bodies of responses with entities or tables, in the format of the options. The
- *  operations of the Table service call these functions. */
+/** The bodies of responses with entities or tables, as Atom or JSON, whichever was negotiated
+ *  (`options.format`). The operations of the Table service call these functions. */
 
 export function renderEntity(row: Row, options: RenderOptions): TextBody | BytesBody {
   const isAtom = options.format === "atom";

@@ -6,16 +6,18 @@ import { invalidHeader } from "../protocol/faults.ts";
 /** Negotiates the format of responses (JSON with a level of OData metadata, or Atom), and has the
  *  headers and parameters that all operations on tables and entities share. */
 
+/** How many OData annotations (types, ETags, links) a JSON response has. */
 export type MetadataLevel = "nometadata" | "minimalmetadata" | "fullmetadata";
 /** The format of a response: Atom, or JSON with a level of metadata. */
 export type Representation = MetadataLevel | "atom";
 
 const jsonSince = "2013-08-15";
 const atomUntil = "2015-12-11";
+/** Media types of `Accept` that are examined; further ones are ignored. */
 const acceptTypesMax = 32;
 
-/** Format of the response. `$format` takes precedence over `Accept`. Versions before 2013-08-15
- *  have only Atom; versions from 2015-12-11 only JSON. */
+/** The format of the response, a parameter of most operations. `$format` takes precedence over
+ *  `Accept`. Versions before 2013-08-15 have only Atom; versions from 2015-12-11 only JSON. */
 export const representation: Param<Representation> = {
   sources: ["?$format", "Accept"],
   parse: (reader) => {
@@ -27,11 +29,12 @@ export const representation: Param<Representation> = {
   },
 };
 
-/** A client sends the same header with every request: to remember the formats saves 6 % of the CPU
- *  time of reading an entity. */
+/** Remembers the formats of up to 256 headers per version: a client sends the same header with
+ *  every request, and negotiating anew would take 6 % of the CPU time of reading an entity. */
 const negotiatedBy = memo(16, (version: string) =>
   memo(256, (accept: string) => negotiate(accept, version)),
 );
+/** Longer headers, which a client could vary to fill the memory, are not remembered. */
 const rememberedUnitsMax = 128;
 
 function negotiate(accept: string, version: string): Result<Representation> {
@@ -80,6 +83,7 @@ export function jsonType(level: Representation): string {
   return `application/json;odata=${level};streaming=true;charset=utf-8`;
 }
 
+/** Headers of the successful responses of most operations on tables and entities. */
 export const odataHeaders = {
   "Cache-Control": "no-cache",
   "X-Content-Type-Options": "nosniff",
@@ -107,7 +111,8 @@ export const preferNoContent: Param<"return-no-content" | undefined> = {
   },
 };
 
-/** Rejects conditional headers on inserts and upserts, which would otherwise be ignored. */
+/** Rejects conditional headers of operations that cannot honour them, inserts and upserts, instead
+ *  of ignoring them: the client expects that its condition holds. */
 export const unconditional: Param<undefined> = {
   sources: [],
   parse: (reader) => {

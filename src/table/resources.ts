@@ -17,16 +17,15 @@ import type { TableAddress } from "./path.ts";
 import { entities, tables, type TableRecord } from "./records.ts";
 import type { EntityRecord } from "./stored/entity-record.ts";
 
-/** How the records are loaded that an operation of the Table service needs: account, table, entity.
- *  Insert Entity and transactions run through it for each entity, so it creates few promises and
- *  closures. */
+/** Loads the records that an operation of the Table service needs: account, table, entity. It runs
+ *  for each entity of a transaction, so it creates few promises and closures. */
 
 interface TableScope extends AccountScope {
   readonly table: TableRecord;
 }
 
-/** The types of scope and target of each resource of this service; the names are those of
- *  `TableAddress`. */
+/** The types of scope (parent records) and target (addressed record) of each resource of this
+ *  service; the names are those of `TableAddress`. */
 interface TableResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
@@ -38,12 +37,16 @@ interface TableResources {
   readonly nested: { scope: TableScope; target: EntityRecord };
 }
 
+/** Declares an operation of this service; 2009-09-19 is the first x-ms-version of most of them. */
 export const operation = operationsOf<TableResources, TableAddress>("2009-09-19");
 
+/** The names in a SAS: the table, and the keys, which must be in the key range of the SAS. */
 export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };
 }
 
+/** Loads an entity with its account and table. `previous` is what was loaded for the part of the
+ *  transaction before it. */
 function loadEntity(
   view: RecordView,
   request: LoadRequest<TableAddress>,
@@ -54,8 +57,8 @@ function loadEntity(
     : loadWithTable(view, request);
 }
 
-/** A function of its own, because JavaScript would allocate its closures in `loadEntity` also for
- *  the other branch, which runs once for each part of a transaction. */
+/** Loads account and table, then the entity. Not inlined: `loadEntity`, which runs for each part of
+ *  a transaction, would allocate these closures also when it does not need them. */
 function loadWithTable(
   view: RecordView,
   request: LoadRequest<TableAddress>,
@@ -152,8 +155,9 @@ export function keysOf({ keys }: TableAddress) {
   return keys;
 }
 
-/** Collections share the resource of their members: Insert Entity and Create Table get the target's
- *  name from the body. */
+/** The definition of each resource. Collections (`tables`, `entities`) have that of their members:
+ *  Create Table and Insert Entity address the collection and get the name of the member from the
+ *  body. */
 export const resources = {
   service,
   batch: service,

@@ -12,8 +12,8 @@ import { resources, signedName } from "./resources.ts";
 
 const removeEntities = removeOwned([anyTable(entities)]);
 
-/** Removes all entities of a deleted table. Jobs of earlier releases also name the table's record,
- *  which is then removed with the last entities. */
+/** Removes all entities of a deleted table, in steps. Jobs that earlier releases have stored also
+ *  name the record of the table, which is removed with the last entities. */
 const reclaimEntities: ReclaimHandler = async (view, [table, account, name]) => {
   const step = await removeEntities(view, [table as bigint]);
   if (!step.done || typeof name !== "string") return step;
@@ -24,6 +24,7 @@ const reclaimEntities: ReclaimHandler = async (view, [table, account, name]) => 
   return { ...step, removals: [...(step.removals ?? []), named] };
 };
 
+/** Handlers by the kind of job; `operation/reclaim.ts` runs the jobs in the background. */
 const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   "table-entities": reclaimEntities,
 };

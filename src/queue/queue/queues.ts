@@ -128,7 +128,7 @@ export const setQueueAcl = operation({
 });
 
 /** A queue with at most this many messages is emptied in the transaction that deletes it, which
- *  must stay small. A reclaim job, a stored background job, removes the messages of a larger one. */
+ *  must stay small. A reclaim job, a stored background job, removes the messages of others. */
 const messagesRemovedAtOnceMax = 500;
 
 /** The name can be used again at once, unless the account sets `deletedNameSeconds`: keys of

@@ -44,7 +44,8 @@ export function readAtomEntity(text: string): Result<EntityInput> {
   return ok(builder.entity);
 }
 
-/** Undefined if the element is null. */
+/** The value of a property element, of the type in its attribute `type`; undefined if the element
+ *  is null. */
 function parseAtomValue(
   attributes: Readonly<Record<string, string>>,
   text: string,
@@ -63,6 +64,7 @@ const namespaces = {
   xmlns: "http://www.w3.org/2005/Atom",
 };
 
+/** An Atom document of one entity, whose root element is the entry. */
 export function atomEntity(row: Row, options: RenderOptions): TextBody {
   return document(entityEntry(row, options, namespaces));
 }
@@ -138,12 +140,13 @@ function tableEntry(
   });
 }
 
-/** The attributes of a root element. Only the outermost element declares namespaces and `xml:base`;
- *  `names` is empty for an entry of a feed. */
+/** The attributes of an entry. Only the outermost element of a document declares `xml:base` and the
+ *  namespaces, `names`; for an entry inside a feed `names` is empty. */
 function baseOf(endpoint: string, names: Readonly<Record<string, string>>) {
   return "xmlns" in names ? { "xml:base": `${endpoint}/`, ...names } : names;
 }
 
+/** What an Atom entry says about an entity or a table; `properties` is XML. */
 interface Entry {
   readonly path: string;
   readonly title: string;

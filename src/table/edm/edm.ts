@@ -23,6 +23,7 @@ export const edm = {
 
 export type EdmType = (typeof edm)[keyof typeof edm];
 
+/** The OData names of the types, by their number in `edm`. */
 export const edmNames = [
   "Edm.String",
   "Edm.Boolean",
@@ -34,7 +35,8 @@ export const edmNames = [
   "Edm.Binary",
 ] as const;
 
-/** Int64 is a bigint, DateTime the bigint of its ticks, Guid its lower-case dashed text. */
+/** The value of a property. Int64 is a bigint, DateTime the bigint of its ticks (100 ns), Guid its
+ *  lower-case text with dashes, Binary the bytes. */
 export type EdmValue = string | boolean | number | bigint | Uint8Array;
 
 export type TypedValue =
@@ -44,7 +46,8 @@ export type TypedValue =
   | { readonly type: typeof edm.int64 | typeof edm.dateTime; readonly value: bigint }
   | { readonly type: typeof edm.binary; readonly value: Uint8Array };
 
-/** An array instead of an object, because clients choose the names (`__proto__`). */
+/** A property of an entity. Properties are lists of these arrays, not objects with the names as
+ *  keys: clients choose the names, also `__proto__`. */
 export type Property = readonly [name: string, type: EdmType, value: EdmValue];
 
 export function edmTypeOf(name: string): EdmType | undefined {
@@ -57,14 +60,15 @@ const int32Max = 2_147_483_647;
 const int64Min = -(2n ** 63n);
 const int64Max = 2n ** 63n - 1n;
 
+/** An ISO 8601 time without a time zone. */
 const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
 
 /** The Java client library sends nanoseconds, which are nine digits after the point. */
 const fractionDigitsMax = 9;
 const longFraction = new RegExp(`^(.{19}\\.\\d{7})(\\d{1,${fractionDigitsMax - 7}})(.*)$`);
 
-/** Parses an ISO 8601 time; undefined if it is malformed. A time without a zone is UTC (recorded
- *  from Azure). Digits beyond 100 ns are rounded half to even. */
+/** Parses an ISO 8601 time to ticks of 100 ns; undefined if it is malformed. Further digits are
+ *  rounded, a half to the even number. A time without a zone is UTC (recorded from Azure). */
 export function parseDateTime(text: string): Ticks | undefined {
   const trimmed = text.trim();
   const [, sevenDigits, furtherDigits = "", zone = ""] = longFraction.exec(trimmed) ?? [];
@@ -78,18 +82,20 @@ function parseTicks(text: string): Ticks | undefined {
   return parseIso(withoutZone.test(text) ? `${text}Z` : text);
 }
 
+/** 1 if the digits after the seventh round `ticks` up, else 0. */
 function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
   const fraction = Number(`0.${furtherDigits}`);
   if (fraction === 0.5) return ticks % 2n;
   return fraction > 0.5 ? 1n : 0n;
 }
 
-/** Cached, because entities of one page often have a Timestamp in the same second. */
+/** The text of a time without its fraction. Cached, because entities of one page often have a
+ *  Timestamp in the same second. */
 const textOfSecond = memo(1024, (second: number) =>
   formatIso(BigInt(second) * ticksPerSecond).slice(0, "0000-00-00T00:00:00".length),
 );
 
-/** Formats as the service does: without trailing zeros of the fraction. */
+/** Formats a time as the service does: without trailing zeros of the fraction. */
 export function formatDateTime(ticks: Ticks): string {
   const text = textOfSecond(Number(ticks / ticksPerSecond));
   const fraction = Number(ticks % ticksPerSecond);
@@ -100,18 +106,18 @@ export function formatDateTime(ticks: Ticks): string {
   return `${text}.${digits.slice(1, end)}Z`;
 }
 
-/** Limit of the service per entity, without PartitionKey, RowKey and Timestamp. */
+/** Azure's limit of the properties of an entity, without PartitionKey, RowKey and Timestamp. */
 export const propertiesMax = 252;
 /** Azure's limit of a property name, in UTF-16 code units. */
 const propertyNameUnitsMax = 255;
-/** Limit of the service per property value; a string counts 2 bytes per UTF-16 code unit. */
+/** Azure's limit of a property value; a string counts 2 bytes per UTF-16 code unit. */
 const valueBytesMax = 64 * 1024;
-/** Limit of the service for each of PartitionKey and RowKey, in UTF-16 code units. */
+/** Azure's limit of a PartitionKey or RowKey, in UTF-16 code units. */
 export const keyUnitsMax = 512;
-/** Limit of the service per entity, computed as in `checkEntity`. */
+/** Azure's limit of the size of an entity, which `checkEntity` computes. */
 const entityBytesMax = 1024 * 1024;
-/** Limit of a request body. Larger than that of the entity, because of the syntax and escapes of
- *  JSON. */
+/** Limit of a request body with one entity. Larger than the limit of the entity, because JSON adds
+ *  syntax and escapes. */
 export const entityBodyBytesMax = 4 * 1024 * 1024;
 
 const passed = ok(undefined);
@@ -141,8 +147,8 @@ export function checkValue(type: EdmType, value: EdmValue): Result<undefined> {
   return valueBytes(type, value) > valueBytesMax ? fail("PropertyValueTooLarge") : passed;
 }
 
-/** Checks the number of properties and the size, computed as in learn.microsoft.com/rest/api/
- *  storageservices/understanding-the-table-service-data-model */
+/** Checks number of properties and size of an entity before it is written. The service's formula:
+ *  learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model */
 export function checkEntity(
   { partitionKey, rowKey }: { readonly partitionKey: string; readonly rowKey: string },
   properties: readonly Property[],

@@ -23,7 +23,7 @@ import { renderEntity } from "../render.ts";
 import { noETag, creation } from "../../operation/operation.ts";
 
 /** The operations that write one entity: Insert, Update, Merge, Insert Or Replace, Insert Or Merge,
- *  Delete. Inside a transaction each is a part. */
+ *  Delete. They are also the parts of an entity group transaction. */
 
 /** The body of Insert, Update and Merge Entity. Content-Type selects JSON or Atom. */
 const entityBody = {
@@ -41,6 +41,7 @@ function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput
   return isJson ? readJsonEntity(text) : fail("MediaTypeNotSupported");
 }
 
+/** What Update, Merge, Insert Or Replace and Insert Or Merge decide from. */
 interface ChangeContext {
   readonly address: TableAddress;
   readonly target: EntityRecord | undefined;
@@ -52,13 +53,13 @@ interface ChangeContext {
   };
 }
 
-/** The reply of an operation that changes an entity. */
+/** The reply of these operations: the record to write, and headers. */
 interface ChangeReply {
   readonly put: EntityRecord;
   readonly headers: readonly ReplyHeaders[];
 }
 
-/** Declared by the four operations that change an entity. */
+/** What the declarations of Update, Merge, Insert Or Replace and Insert Or Merge have in common. */
 const change = {
   body: entityBody,
   lease: "none",
@@ -91,7 +92,7 @@ const upsert = {
 const replaceMethod = "PUT";
 const mergeMethods = ["MERGE", "PATCH"] as const;
 
-/** learn.microsoft.com/rest/api/storageservices/update-entity2 */
+/** Replaces an entity. learn.microsoft.com/rest/api/storageservices/update-entity2 */
 export const updateEntity = operation({
   ...conditionalChange,
   name: "Update Entity",
@@ -133,13 +134,13 @@ function checkUpsert({ version }: ChangeContext): Failure | undefined {
   return version < upsertSince ? missingHeader("If-Match") : undefined;
 }
 
-/** Replaces all properties by those of the body. */
+/** The decision of Update and Insert Or Replace: the properties of the body replace all others. */
 function replaceProperties({ address, newETag, input }: ChangeContext): ChangeReply | Failure {
   return changeReply(keysOf(address), input, newETag, input.body.properties);
 }
 
-/** Sets the properties in the body of the request, and keeps all further properties of the
- *  entity. */
+/** The decision of Merge and Insert Or Merge: sets the properties of the body, and keeps the
+ *  entity's other ones. */
 function mergeProperties({
   address,
   target,
@@ -155,8 +156,8 @@ function mergeProperties({
 const plainHeaders = [odataHeaders];
 const noContentHeaders = [odataHeaders, { "Preference-Applied": "return-no-content" }];
 
-/** Sorts the properties by name: after an update the service returns them in that order (recorded
- *  from Azure). */
+/** The reply of a change, after checks of keys and size. Sorts the properties by name: after an
+ *  update the service returns them in that order (recorded from Azure). */
 function changeReply(
   keys: EntityKeys,
   { body, prefer: preference }: ChangeContext["input"],
@@ -172,7 +173,7 @@ function changeReply(
   return { put, headers: preference === undefined ? plainHeaders : noContentHeaders };
 }
 
-/** The body may repeat the keys in the address, but not change them. */
+/** Fails if a key is invalid, or differs between address and body, which may only repeat it. */
 function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   if ((body.partitionKey ?? keys.partitionKey) !== keys.partitionKey) return fail("InvalidInput");
   if ((body.rowKey ?? keys.rowKey) !== keys.rowKey) return fail("InvalidInput");
@@ -180,7 +181,8 @@ function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   return partition.ok ? checkKey("RowKey", keys.rowKey) : partition;
 }
 
-/** learn.microsoft.com/rest/api/storageservices/insert-entity */
+/** Adds an entity, whose keys are in the body, and returns it unless the client declines.
+ *  learn.microsoft.com/rest/api/storageservices/insert-entity */
 export const insertEntity = operation({
   name: "Insert Entity",
   ids: ["Table_InsertEntity"],
@@ -238,8 +240,8 @@ export const deleteEntity = operation({
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
 
-/** Always fails, as recorded from Azure. The path has a further segment after the table; clients
- *  send it if their endpoint already includes the table. */
+/** A DELETE of a path with one more segment, `/table/table(…)`, which clients send if their
+ *  endpoint already includes the table. Always fails, with the message recorded from Azure. */
 export const rejectDeleteBelowTable = operation({
   name: "Delete Entity",
   ids: [],

@@ -14,7 +14,7 @@ import {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Decodes UTF-8. Undefined if the bytes are invalid. */
+/** The text of a request body; undefined if it is not valid UTF-8. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -47,11 +47,11 @@ export function isKeyName(name: string): name is KeyName {
 }
 
 const added = ok(undefined);
-/** Up to this number of names a linear search is faster than a set. */
+/** Up to this number of property names, a linear search for duplicates is faster than a set. */
 const fewNamesMax = 16;
 
-/** Collects properties and checks each one: name, duplicates, size of the value. Reusable: `start`
- *  keeps the arrays, which would otherwise grow again for each entity. */
+/** Collects the properties of one entity and checks each: name, duplicates, size of the value. Can
+ *  be reused: `start` begins the next entity but keeps the arrays, which would grow again. */
 export class EntityBuilder {
   readonly #names: string[] = [];
   #nameCount = 0;
@@ -75,13 +75,14 @@ export class EntityBuilder {
     this.#hasTypedKey = false;
   }
 
-  /** Adds a key with the text of a value of another type. */
+  /** Adds a key that the body annotates with another type than Edm.String; `text` is its value. */
   addTypedKey(name: KeyName, text: string): Result<undefined> {
     this.#hasTypedKey = true;
     return this.add(name, { type: edm.string, value: text });
   }
 
-  /** `value` is undefined for a property that is null. */
+  /** Adds a property or key. `value` is undefined if it is null: then only its name is checked.
+   *  Timestamp is ignored, because the server sets it. */
   add(name: string, value: TypedValue | undefined): Result<undefined> {
     if (!this.#isNew(name)) return fail("DuplicatePropertiesSpecified");
     if (name === "Timestamp") return added;

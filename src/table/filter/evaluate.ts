@@ -5,7 +5,8 @@ import type { Box } from "./key-boxes.ts";
 /** Evaluates a parsed `$filter` for one entity. Query Entities runs it for each scanned row
  *  (`table/query/scan-entities.ts`). */
 
-/** Returns the value of a property, or undefined if the entity has none. */
+/** Returns a property of the entity that a filter is evaluated for; undefined if it has none with
+ *  this name. */
 export type PropertyReader = (name: string) => TypedValue | undefined;
 
 /** Whether an entity matches. A missing property, or one of another type than the constant,
@@ -32,7 +33,8 @@ export function matches(filter: Filter, readProperty: PropertyReader): boolean {
   }
 }
 
-/** How many comparisons an entity takes at most, to estimate the event-loop time of a query. */
+/** How many comparisons the evaluation for one entity takes at most. `scan-entities.ts` estimates
+ *  from it how long a query occupies the event loop. */
 export function countComparisons(filter: Filter): number {
   switch (filter.kind) {
     case "and":
@@ -69,7 +71,8 @@ function isSatisfied(comparison: Comparison, left: TypedValue, right: TypedValue
   }
 }
 
-/** Returns NaN if a number is NaN, undefined if the types cannot be compared. */
+/** Compares as `<=>`: negative, 0 or positive. NaN if a number is NaN, which satisfies only `ne`;
+ *  undefined if the types cannot be compared. */
 function compare(left: TypedValue, right: TypedValue): number | undefined {
   if (isNumeric(left) && isNumeric(right)) {
     if (left.value < right.value) return -1;
@@ -89,13 +92,15 @@ function isNumeric(
   return typed.type === edm.int32 || typed.type === edm.int64 || typed.type === edm.double;
 }
 
-/** The part of a filter that must be evaluated for entities inside its boxes. If the boxes cover
- *  one partition, tests for it are dropped. Undefined if nothing is left. */
+/** The part of a filter that must be evaluated for entities inside its boxes, the key ranges of
+ *  `key-boxes.ts`. If these cover only one partition, tests of PartitionKey for it are dropped.
+ *  Undefined if nothing is left to evaluate. */
 export function residualFilter(filter: Filter, boxes: readonly Box[]): Filter | undefined {
   const partition = onlyPartition(boxes);
   return partition === undefined ? filter : withoutPartition(filter, partition);
 }
 
+/** The partition key that all boxes are restricted to; undefined if there is no such key. */
 function onlyPartition(boxes: readonly Box[]): string | undefined {
   const [first] = boxes;
   const key = first?.partitions.low?.key;

@@ -5,7 +5,8 @@ import type { Comparison, Filter } from "./parse-filter.ts";
  *  ranges. A box is a range of partition keys times a range of row keys; a filter with `or` has
  *  several. */
 
-/** A range of keys in the order of UTF-16 code units; an absent bound is open. */
+/** A range of partition or row keys, ordered by UTF-16 code units; unlimited on a side without a
+ *  bound. */
 export interface KeySpan {
   readonly low?: Bound;
   readonly high?: Bound;
@@ -22,9 +23,11 @@ export interface Box {
   readonly rows: KeySpan;
 }
 
-/** Limit of boxes per filter. Beyond it, scanning and filtering is cheaper than more ranges. */
+/** Limit of boxes per filter. Beyond it, scanning a wider range and filtering is cheaper than
+ *  scanning many ranges. */
 const boxesMax = 64;
 
+/** The box of a filter that does not restrict the keys: the whole table. */
 const allKeys: readonly Box[] = [{ partitions: {}, rows: {} }];
 
 /** Returns boxes that contain every entity the filter can match. */
@@ -71,6 +74,7 @@ function intersectAll(left: readonly Box[], right: readonly Box[]): readonly Box
   return boxes;
 }
 
+/** The comparison with its operands exchanged, for a filter as `'a' lt RowKey`. */
 const flipped: Readonly<Record<Comparison, Comparison>> = {
   eq: "eq",
   ne: "ne",
@@ -79,6 +83,7 @@ const flipped: Readonly<Record<Comparison, Comparison>> = {
   lt: "gt",
   le: "ge",
 };
+/** The comparison that is true if the given one is false, for `not`. */
 const opposite: Readonly<Record<Comparison, Comparison>> = {
   eq: "ne",
   ne: "eq",
@@ -100,8 +105,8 @@ function compareBoxes(
   const { literal } = right;
   const isKey = left.name === "PartitionKey" || left.name === "RowKey";
   if (!isKey || literal?.type !== edm.string) return allKeys;
-  // A longer literal cannot be encoded as a key, so it does not limit the scan; the residual filter
-  // compares it.
+  // No key is that long, and it cannot be encoded as one: the scan is not limited by it, and the
+  // residual filter (`evaluate.ts`) compares it.
   if (literal.value.length > keyUnitsMax) return allKeys;
   const span = spanOf(negated ? opposite[comparison] : comparison, literal.value);
   return left.name === "PartitionKey"

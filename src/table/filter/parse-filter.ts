@@ -15,6 +15,7 @@ import { parseGuid } from "../../protocol/guid.ts";
 
 export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 
+/** A side of a comparison: the name of a property, or a constant. */
 export type Operand =
   | { readonly kind: "property"; readonly name: string }
   // `literal` is undefined if the filter has `null`.
@@ -46,14 +47,15 @@ interface Token {
   readonly end: number;
 }
 
-/** Longest filter. No URL that the server accepts is longer. */
+/** Longest filter, in UTF-16 code units. No URL that the server accepts is longer. */
 export const filterUnitsMax = 16 * 1024;
 
 const wordForm = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;
 const number = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
 const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
 
-/** Recorded from Azure: the message has the position of the end of the unexpected token. */
+/** The fault of a malformed filter. Recorded from Azure: its message has the position of the end of
+ *  the unexpected token. */
 function syntaxError(position: number, filter: string): Failure {
   return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
 }
@@ -109,6 +111,7 @@ function readQuoted(
   return { kind, text, prefix, end: end + 1 };
 }
 
+/** The types of typed literals, by the word before the quotes: `guid'…'`. */
 const prefixes: Readonly<Record<string, EdmType>> = {
   datetime: edm.dateTime,
   guid: edm.guid,
@@ -116,7 +119,7 @@ const prefixes: Readonly<Record<string, EdmType>> = {
   X: edm.binary,
 };
 
-/** Parses the literal of a token; undefined if it is malformed. */
+/** The constant that a token means, for example a GUID for `guid'…'`; undefined if malformed. */
 function readLiteral(token: Token): TypedValue | undefined {
   if (token.kind === "string") return { type: edm.string, value: token.text };
   if (token.kind === "number") return readNumber(token.text);
@@ -145,10 +148,12 @@ function readHex(text: string): TypedValue | undefined {
 const comparisons: ReadonlySet<string> = new Set(["eq", "ne", "gt", "ge", "lt", "le"]);
 const keywords: ReadonlySet<string> = new Set([...comparisons, "and", "or", "not"]);
 
-/** Maximum nesting of parentheses and `not`. */
+/** Maximum nesting of parentheses and `not`. Parsing and evaluation are recursive: a deeper filter,
+ *  which could exhaust the stack, is rejected. */
 export const filterDepthMax = 100;
 
-/** Parses `$filter` by recursive descent: or, and, not, comparison. */
+/** Parses `$filter` by recursive descent, from the operator that binds least to the one that binds
+ *  most: or, and, not, comparison. */
 export function parseFilter(text: string): Result<Filter> {
   const tokens = readTokens(text);
   if (!tokens.ok) return tokens;

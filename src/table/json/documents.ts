@@ -7,6 +7,8 @@ import { writeEntity, type Row, type RenderOptions } from "./write-entity.ts";
 /** JSON bodies of responses with entities or tables, called by `table/render.ts`. Pages of entities
  *  are rendered while they are sent, and unchanged entities come from a cache. */
 
+/** The body of a response and its Content-Type: as a text, as bytes, or as pieces that are rendered
+ *  while they are sent. */
 export interface TextBody {
   readonly type: string;
   readonly text: string;
@@ -22,11 +24,12 @@ export interface PiecesBody {
   readonly pieces: Iterable<string | Uint8Array>;
 }
 
-/** The reused buffer for the text of one entity. */
+/** The buffer for the JSON of one entity, reused for all: to allocate one per entity costs more. */
 const entityText = once(() => new TextBytes());
-/** The reused buffer for the entities of one piece. */
+/** The buffer for the entities of one piece of a page, reused for all pieces. */
 const pieceText = once(() => new TextBytes());
-/** Size from which a piece ends: each of them costs a step of the generator and a copy. */
+/** A piece of a page ends after the entity with which it reaches this size: fewer, larger pieces
+ *  cost fewer steps of the generator and fewer copies. */
 const pieceBytesMin = 1024;
 
 export function entityDocument(row: Row, options: RenderOptions): BytesBody {
@@ -39,7 +42,7 @@ export function entitiesDocument(rows: readonly Row[], options: RenderOptions): 
   return { type: jsonType(options.format), pieces: entityPieces(rows, options) };
 }
 
-/** Each piece is valid until the next one. */
+/** The pieces of a page of entities. A piece is valid until the next one, which uses its buffer. */
 function* entityPieces(
   rows: readonly Row[],
   options: RenderOptions,
@@ -71,14 +74,14 @@ function writeRow(out: TextBytes, row: Row, options: RenderOptions): void {
   out.append(row.renderCached(cacheKey, render));
 }
 
-/** Cache keys of the metadata levels whose JSON depends on the entity alone. Full metadata contains
- *  links with the server's address and is not cached. */
+/** Numbers of metadata levels in the render cache (`operation/render-cache.ts`). Full metadata is
+ *  not cached: its links contain the server's address, which depends on the request. */
 const cacheKeys: Partial<Record<Representation, number>> = {
   nometadata: 1,
   minimalmetadata: 2,
 };
 
-/** Writes one entity. The result is valid until the next call. */
+/** Writes one entity to `entityText`: the result is valid until the next call. */
 function writeToBuffer(row: Row, options: RenderOptions, first = ""): TextBytes {
   const text = entityText();
   text.clear();

@@ -6,22 +6,24 @@ interface JsonNumber {
   readonly number: string;
 }
 
+/** A JSON value that is neither an object nor an array. */
 export type JsonScalar = string | boolean | null | JsonNumber;
 type JsonMember = readonly [name: string, value: JsonScalar];
 
-/** Limit of members per object: an entity has at most 255 properties, and as many annotations. */
+/** Limit of members per object; an object with more is malformed. An entity has at most 255
+ *  properties, and as many annotations of their types. */
 const jsonMembersMax = 2_000;
 
-/** Parses one JSON object of scalars, the form of entities and tables. Returns undefined for any
- *  other text. Keeps duplicate members, so that the caller can report them. */
+/** Parses one JSON object without nesting, as the body of Create Table; undefined for any other
+ *  text. Keeps duplicate members. */
 export function parseFlatJson(text: string): readonly JsonMember[] | undefined {
   const parser = new FlatJsonParser();
   if (!parser.read(text)) return undefined;
   return parser.names.map((name, index) => [name, parser.values[index]!]);
 }
 
-/** A reusable parser. The result of `read` is in `names` and `values`, up to `count`, until the
- *  next `read`. */
+/** A parser that `read-entity.ts` uses for all entities. The result of `read` is in `names` and
+ *  `values`, up to `count`, until the next `read`. */
 export class FlatJsonParser {
   readonly names: string[] = [];
   readonly values: (JsonScalar | undefined)[] = [];
@@ -30,11 +32,13 @@ export class FlatJsonParser {
    *  `#readName` compares with them, because consecutive entities mostly have the same properties.
    *  Undefined if the name was written with escapes. */
   readonly #plainNames: (string | undefined)[] = [];
-  /** Each parser has its own expression, because it remembers its position. */
+  /** A value that is no string. Each parser has its own expression, because the expression stores
+   *  the position at which it continues. */
   readonly #scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   #text = "";
   #at = 0;
 
+  /** Parses an object; false if the text is not one. */
   read(text: string): boolean {
     this.#text = text;
     this.#at = text.startsWith("\uFEFF") ? 1 : 0;
@@ -45,7 +49,8 @@ export class FlatJsonParser {
     return isRead;
   }
 
-  /** Drops strings of earlier objects. A substring keeps its whole request body in memory. */
+  /** Drops strings of earlier objects: a string that was cut out of a request body keeps the whole
+   *  body in memory. */
   #releaseStrings(): void {
     this.names.length = this.count;
     this.values.length = this.count;
@@ -143,7 +148,7 @@ const closeBrace = 0x7d;
 const letterF = 0x66;
 const letterN = 0x6e;
 const letterT = 0x74;
-/** Names kept for comparison with the next object. */
+/** How many names of an object are kept for comparison with the next one: those of an entity. */
 const plainNamesMax = 256;
 
 // eslint-disable-next-line no-control-regex -- JSON allows none of them inside a string

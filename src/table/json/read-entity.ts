@@ -18,14 +18,16 @@ import {
 } from "../entity/entity-input.ts";
 import { FlatJsonParser, type JsonScalar } from "./flat-json.ts";
 
-/** Reads an entity from a JSON body with OData annotations. */
+/** Reads an entity from a JSON body, in which OData annotations (`Age@odata.type`) declare the
+ *  types of properties. `entity/change-entity.ts` calls it. */
 
 const annotation = "@odata.type";
 /** Set by the server: a value in a request is ignored. */
 const timestamp = "Timestamp";
 const timestampAnnotation = `${timestamp}${annotation}`;
 
-/** The parser knows the names of the previous entity, which are often those of the next one. */
+/** One parser for all entities: it knows the names of the previous entity, which are often those of
+ *  the next one. */
 const reusedParser = once(() => new FlatJsonParser());
 const reusedBuilder = once(() => new EntityBuilder());
 
@@ -75,8 +77,8 @@ function readAnnotations({ names, values, count }: FlatJsonParser): typeof noTyp
   return types ?? noTypes;
 }
 
-/** Parses the JSON value of a property. Undefined for null. Accepts quoted numbers and booleans if
- *  an annotation declares their type (recorded from Azure). */
+/** Converts the JSON value of a property; undefined for null. `type` is that of its annotation,
+ *  with which numbers and booleans may also be quoted (recorded from Azure). */
 function parseJsonValue(
   type: EdmType | undefined,
   value: JsonScalar,

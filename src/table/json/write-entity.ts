@@ -9,17 +9,18 @@ import { entityPath } from "../path.ts";
 import type { Representation } from "../representation.ts";
 import { reusedCursor, type EntityRecord, type PropertyCursor } from "../stored/entity-record.ts";
 
-/** Writes one entity as JSON. It copies names and texts from the stored bytes, because a page has
- *  up to 1,000 entities. */
+/** Writes one entity as JSON. It copies names and texts from the stored bytes instead of decoding
+ *  them, which is cheaper: a page has up to 1,000 entities. */
 
 /** An entity with its keys, as queries return it and the JSON and Atom writers take it. */
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
-  /** Returns the text that was cached for the row and `cacheKey`, which stands for a metadata
-   *  level, or renders and caches it. Undefined for a row that was not read by a scan. */
+  /** Returns the JSON of the row from the render cache, or renders and caches it. `cacheKey` is a
+   *  number for the metadata level. Undefined for a row that was not read by a scan. */
   readonly renderCached?: (cacheKey: number, render: () => Rendered) => string;
 }
 
+/** What the form of a response depends on beside the entity or table. */
 export interface RenderOptions {
   /** A level of metadata: the functions that write JSON are not called for Atom. */
   readonly format: Representation;
@@ -90,7 +91,8 @@ function timestamp(etag: Ticks, level: Representation): string {
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
-/** Copies names and texts from the stored bytes. Names are identifiers and need no escapes. */
+/** Writes all properties, with names and texts copied from the stored bytes. Names are identifiers
+ *  and need no escapes. */
 function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Representation): void {
   const cursor = reusedCursor();
   cursor.start(bytes);
@@ -110,7 +112,7 @@ function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Represe
   }
 }
 
-/** Whether values of this type are stored as text, which may be copied. */
+/** Whether values of this type are stored as text, whose bytes `writeText` copies if it can. */
 function isStoredAsText(type: EdmType): boolean {
   return type === edm.string || type === edm.guid;
 }
@@ -160,7 +162,8 @@ function valueText(type: EdmType, value: EdmValue): string {
   }
 }
 
-/** Always with a fraction or exponent, so that it is not read as Int32: `3.0`, `1E+21`. */
+/** The text of a Double in JSON and Atom. It always has a fraction or an exponent, so that clients
+ *  do not read it as Int32: `3.0`, `1E+21`. */
 export function doubleText(value: number): string {
   const text = String(value);
   if (text.includes("e")) return text.replace("e", "E");

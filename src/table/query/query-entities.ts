@@ -24,15 +24,16 @@ export function formatToken(text: string): string {
 
 const tokenForm = /^1!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
 
-/** Returns the key in a continuation token. A token in any other format is the key itself, as older
- *  clients send it. */
+/** Returns the key or table name in a continuation token. A token in any other format is the key
+ *  itself, as older clients send it. */
 export function parseToken(token: string): string {
   const encoded = tokenForm.exec(token)?.[2];
   const bytes = encoded === undefined ? undefined : decodeBase64(encoded.replaceAll("-", "="));
   return bytes === undefined ? token : new TextDecoder().decode(bytes);
 }
 
-/** The keys of the first entity of the next page. */
+/** The keys of the first entity of the requested page; undefined for the first page. A response has
+ *  them as headers if there is a next page. */
 const nextEntity: Param<EntityKeys | undefined> = {
   sources: ["?NextPartitionKey", "?NextRowKey"],
   parse: (reader) => {
@@ -45,7 +46,7 @@ const nextEntity: Param<EntityKeys | undefined> = {
   },
 };
 
-/** The name of the first table of the next page. */
+/** The name of the first table of the requested page of Query Tables; undefined for the first. */
 export const nextTable: Param<string | undefined> = {
   sources: ["?NextTableName"],
   parse: (reader) => {
@@ -58,7 +59,8 @@ export const nextTable: Param<string | undefined> = {
 
 /** Azure's limit of entities in one page. */
 const pageRowsMax = 1000;
-/** Limit of the properties in `$select`. */
+/** Limit of the properties in `$select`: those that an entity can have (252), its keys and the
+ *  Timestamp. More are rejected. */
 const selectedMax = 255;
 
 export const filter: Param<Filter | undefined> = {
@@ -69,7 +71,8 @@ export const filter: Param<Filter | undefined> = {
   },
 };
 
-/** Entities per page, at most 1,000. 0 gives an empty page; Storage Explorer sends it. */
+/** `$top`: entities or tables per page, at most 1,000. 0, which Storage Explorer sends, gives an
+ *  empty page. */
 export const top: Param<number> = {
   sources: ["?$top"],
   parse: (reader) => {
@@ -114,7 +117,8 @@ export const getEntity = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/query-entities */
+/** Reads a page of the entities that match a filter.
+ *  learn.microsoft.com/rest/api/storageservices/query-entities */
 export const queryEntities = operation({
   name: "Query Entities",
   ids: ["Table_QueryEntities"],

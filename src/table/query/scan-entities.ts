@@ -15,13 +15,13 @@ import type { Row } from "../json/write-entity.ts";
 import { EntityRecord } from "../stored/entity-record.ts";
 import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
 
-/** Reads a page of entities for Query Entities: the key ranges that filter, continuation token and
- *  SAS leave, then the filter for each row. */
+/** Reads a page of entities for Query Entities: scans the key ranges to which `$filter`,
+ *  continuation token and SAS restrict the request, then evaluates the filter for each row. */
 
-/** Decodes partition and row key of encoded keys of one table; a page has up to 1,000. After the
- *  table's prefix an encoded key is `02 partition 00 02 row 00`. Keys cannot contain characters
- *  below U+0020, so no byte is escaped. Keeps the last partition key: rows of a partition are
- *  consecutive. */
+/** Decodes store keys of entities to partition and row key, faster than the general decoder. After
+ *  the prefix of the table a store key is `02 partition 00 02 row 00`; keys of entities cannot
+ *  contain characters below U+0020, so no byte is escaped. Keeps the last partition key: rows of a
+ *  partition are consecutive. */
 export class KeyReader {
   readonly #from: number;
   #partition: Uint8Array = new Uint8Array();
@@ -50,7 +50,7 @@ export class KeyReader {
   }
 }
 
-/** Up to this length of ASCII a loop is faster than a call of the decoder. */
+/** Up to this length, a loop over ASCII bytes is faster than a call of Node's decoder. */
 const loopBytesMax = 64;
 
 function textOf(bytes: Uint8Array, from: number, to: number): string {
@@ -70,17 +70,19 @@ interface Selection extends Omit<ScanScope, "boxes"> {
   readonly limit: number;
 }
 
+/** The result of one Query Entities. */
 interface Page {
   readonly rows: readonly Row[];
   /** Keys of the first entity of the next page; undefined at the end. */
   readonly next: EntityKeys | undefined;
 }
 
-/** Entities that one page scans. A page that finds fewer matches ends early with a continuation. */
+/** Most entities that one request scans, which bounds its duration. If fewer than a full page
+ *  match, the page ends early, with a continuation token. */
 const scannedRowsMax = 20_000;
 
-/** Reads one page of one state, in key order. Scans only the key ranges that the filter
- *  can match. */
+/** Reads one page in key order, all of it from one state of the store. Scans only the key ranges
+ *  that the filter can match. */
 export async function scanEntities(view: RecordView, selection: Selection): Promise<Page> {
   const { filter, limit } = selection;
   if (limit === 0) return emptyPage;
@@ -123,13 +125,15 @@ const emptyPage: Page = { rows: [], next: undefined };
 /** Estimated cost of one comparison of a filter, in units of event-loop time
  *  (`base/loop-share.ts`). */
 const unitsPerComparison = 0.005;
-/** Comparisons after which their units are spent: a call per row would cost more than it
- *  measures. */
+/** After so many comparisons the scan reports them to the event loop's limit (`view.loop`), and
+ *  waits if it is reached. A report per row would cost more than the comparisons. */
 const comparisonsPerStep = 800;
 
+/** The row before the first one; the filter is never evaluated for it. */
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 
-/** Keys and Timestamp are not stored as properties. */
+/** A property of a row, for a filter. Keys and Timestamp can be filtered but are not stored as
+ *  properties. */
 function propertyOf(row: Row, name: string): TypedValue | undefined {
   switch (name) {
     case "PartitionKey":
@@ -177,8 +181,8 @@ function exceedsKeyLimit(key: string | undefined): boolean {
   return key !== undefined && key.length > keyUnitsMax;
 }
 
-/** The smallest key range that contains a box. It may contain keys outside the box; the filter
- *  rejects those. */
+/** The smallest range of store keys that contains a box (`key-boxes.ts`). It may contain keys
+ *  outside the box; the filter rejects those. */
 function boxBounds(table: bigint, { partitions, rows }: Box): KeyBounds {
   const whole = entities.range([table]);
   const { low, high } = partitions;
@@ -190,6 +194,7 @@ function boxBounds(table: bigint, { partitions, rows }: Box): KeyBounds {
 
 type Bound = NonNullable<Box["partitions"]["low"]>;
 
+/** The first store key of a box: `row` counts only in the partition with which the box begins. */
 function lowest(table: bigint, partition: Bound, row: Bound | undefined): Uint8Array {
   const part = encodeKeyText(partition.key);
   if (!partition.included) return entities.range([table, part]).end;
@@ -198,6 +203,7 @@ function lowest(table: bigint, partition: Bound, row: Bound | undefined): Uint8A
   return row.included ? key : successor(key);
 }
 
+/** The end of a box, exclusive; `row` counts only in the partition with which the box ends. */
 function highest(table: bigint, partition: Bound, row: Bound | undefined): Uint8Array {
   const part = encodeKeyText(partition.key);
   if (!partition.included) return entities.prefix([table, part]);
@@ -220,6 +226,7 @@ function signedBox(range: EntityRange): Box {
   };
 }
 
+/** Joins ranges that overlap, so that no entity is returned twice. */
 function merge(sorted: readonly KeyBounds[]): readonly KeyBounds[] {
   const merged: KeyBounds[] = [];
   for (const range of sorted) {
@@ -232,9 +239,9 @@ function merge(sorted: readonly KeyBounds[]): readonly KeyBounds[] {
   return merged;
 }
 
-/** A row of a scan. Decodes its keys on first use: most rows are filtered out, or rendered from the
- *  cache. `Required<Row>` makes `renderCached` mandatory, without which every row would be rendered
- *  anew. */
+/** A row of a scan. Decodes its keys on first use: most rows are filtered out, or their JSON comes
+ *  from the cache. `Required<Row>` makes the compiler demand `renderCached`, without which every
+ *  row would be rendered anew. */
 class ScannedRow implements Required<Row> {
   readonly #view: RecordView;
   readonly #reader: KeyReader;

@@ -10,8 +10,8 @@ import type {
 import { operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 
-/** Declares entity group transactions, and checks what their parts must have in common.
- *  `http/batch` runs them (`TransactionDialect`). */
+/** Entity group transactions, which clients send as one body with several operations (parts). This
+ *  file declares them and checks what the parts must have in common; `http/batch` runs them. */
 
 /** Azure's limit of the request body. */
 const transactionBytesMax = 4 * 1024 * 1024;
@@ -36,8 +36,8 @@ export const entityGroupTransaction = operation({
   },
 });
 
-/** Returns the fault of the first part that is in another table or partition than the first one, or
- *  repeats an entity. */
+/** Returns the fault of the first part that is in another table or partition than the first part,
+ *  or names an entity a second time, as the service does; undefined if there is none. */
 function check(parts: readonly TransactionPart[], count: number): IndexedFault | undefined {
   if (count > operationsMax) return tooManyOperations();
   const first = parts[0]?.address as TableAddress | undefined;
@@ -69,8 +69,8 @@ function faultAt(index: number, code: FaultCode): IndexedFault {
   return { index, fault: { code } };
 }
 
-/** Faults whose message starts with the index even if the transaction has one operation (recorded
- *  from Azure). With several operations all messages do. */
+/** Faults whose message starts with the index of the part (`0:…`) even if the transaction has only
+ *  one part (recorded from Azure). With several parts all messages do. */
 const alwaysIndexed: ReadonlySet<FaultCode> = new Set([
   "TableNotFound",
   "InvalidResourceName",
@@ -83,6 +83,7 @@ function fault({ index, fault: cause }: IndexedFault, count: number) {
   return { code: cause.code, detail: { ...cause.detail, message } };
 }
 
+/** The headers of a part's response in the order of the service. */
 const partHeaderOrder = [
   "X-Content-Type-Options",
   "Cache-Control",
@@ -94,8 +95,8 @@ const partHeaderOrder = [
   "Content-Type",
 ];
 
-/** Headers of one part's response. Recorded from Azure: updates and deletes have the older protocol
- *  version. */
+/** Passes the headers of one part's response to `add`. Recorded from Azure: DataServiceVersion is
+ *  1.0 for updates and deletes, 3.0 for all others. */
 function partHeaders(response: PartResponse, add: AddHeader): void {
   const { method, status } = response;
   const isOlderVersion = method !== "POST" && method !== "GET" && status < 300;

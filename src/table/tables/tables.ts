@@ -25,9 +25,10 @@ import { reclaimOwned } from "../../operation/effects.ts";
 
 /** The operations on tables: create, list, get, delete, access policies. */
 
+/** Limit of the body of Create Table, which has only the name: ample for its JSON or Atom. */
 const tableBodyBytesMax = 64 * 1024;
 
-/** The body of Create Table: the name of the table. */
+/** The body of Create Table. Its parsed value is the name of the table. */
 const tableBody = {
   kind: "bytes",
   bytesMax: tableBodyBytesMax,
@@ -53,7 +54,7 @@ function parseAtomTable(text: string): Result<string> {
   return found[1] === edm.string ? ok(found[2] as string) : malformedEntity();
 }
 
-/** learn.microsoft.com/rest/api/storageservices/create-table */
+/** Creates an empty table. learn.microsoft.com/rest/api/storageservices/create-table */
 export const createTable = operation({
   name: "Create Table",
   ids: ["Table_Create"],
@@ -83,7 +84,8 @@ export const createTable = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/query-tables */
+/** Lists tables by pages, in order of their names.
+ *  learn.microsoft.com/rest/api/storageservices/query-tables */
 export const queryTables = operation({
   name: "Query Tables",
   ids: ["Table_Query"],
@@ -128,6 +130,8 @@ export const getTable = operation({
   },
 });
 
+/** What a page of Query Tables contains: the matches of `filter`, at most `limit`, from the name
+ *  `from` on. */
 interface Selection {
   readonly account: bigint;
   readonly filter: Filter | undefined;
@@ -135,9 +139,11 @@ interface Selection {
   readonly from: string | undefined;
 }
 
+/** Most tables that one request scans. If fewer than a full page match, the page ends early, with a
+ *  continuation token. */
 const scannedTablesMax = 20_000;
 
-/** Reads one page in key order, which is the order of the lower-case names. */
+/** Reads one page of tables in key order, which is the order of the lower-case names. */
 async function scanTables(
   view: RecordView,
   { account, filter: condition, limit, from }: Selection,
@@ -170,7 +176,8 @@ function isMatch(name: string, condition: Filter | undefined): boolean {
 
 const query = { comp: "acl" };
 
-/** learn.microsoft.com/rest/api/storageservices/get-table-acl */
+/** Returns the stored access policies (permissions that a SAS refers to by name) of a table.
+ *  learn.microsoft.com/rest/api/storageservices/get-table-acl */
 export const getTableAcl = operation({
   name: "Get Table ACL",
   ids: ["Table_GetAccessPolicy"],
@@ -183,7 +190,8 @@ export const getTableAcl = operation({
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
 });
 
-/** learn.microsoft.com/rest/api/storageservices/set-table-acl */
+/** Replaces all stored access policies of a table.
+ *  learn.microsoft.com/rest/api/storageservices/set-table-acl */
 export const setTableAcl = operation({
   name: "Set Table ACL",
   ids: ["Table_SetAccessPolicy"],
@@ -199,8 +207,9 @@ export const setTableAcl = operation({
   decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
 });
 
-/** The name can be used again at once, unless the account sets `deletedNameSeconds`: entities are
- *  keyed by the id of their table, so a new table never shows those that a job has yet to remove.
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`: keys of
+ *  entities begin with the id of their table, so a new table of the same name, which has another
+ *  id, never shows entities that a reclaim job has yet to remove.
  *  learn.microsoft.com/rest/api/storageservices/delete-table */
 export const deleteTable = operation({
   name: "Delete Table",

@@ -169,8 +169,7 @@ export const expiries = defineTable<MessageKey & { expires: Ticks }, object>({
   isArchived: true,
 });
 
-/** All tables of the Queue service. A reclaim job of a deleted or cleared queue empties those with
- *  the owner "queue" in this order. */
+/** All tables of the Queue service. A reclaim job empties those of its owner in this order. */
 export const queueTables: readonly AnyTable[] = [
   anyTable(queues),
   anyTable(deletedQueues),

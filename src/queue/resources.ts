@@ -24,8 +24,7 @@ export interface QueueAddress extends Address {
   readonly resource: "service" | "queue" | "messages" | "message";
   /** Name of the queue; empty for the service. */
   readonly queue: string;
-  /** The message id in lower case. Empty if the path has none, or an id that is no GUID: no message
-   *  has such an id. */
+  /** The message id in lower case. Empty without an id, or if it is no GUID, as all ids are. */
   readonly message: string;
 }
 
@@ -33,8 +32,7 @@ interface QueueScope extends AccountScope {
   readonly queue: QueueRecord;
 }
 
-/** The types of scope (parent records) and target (addressed record) of each resource of this
- *  service. */
+/** The types of scope (parent records) and target (addressed record) of each resource. */
 interface QueueResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };

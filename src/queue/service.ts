@@ -16,8 +16,7 @@ import { messageIdOfBytes } from "./message/message-id.ts";
 /** The Queue service as `data` registers it, with its reclaim jobs: stored jobs that remove expired
  *  messages and those of deleted queues. */
 
-/** Most expired messages that one transaction removes: a transaction is held in memory, and each
- *  message has up to 64 KiB. */
+/** Most messages that one transaction removes, because each has up to 64 KiB. */
 const messageRemovalsMax = 250;
 
 /** Removes the entries of all tables whose keys begin with the id of one queue. */

@@ -8,17 +8,20 @@ import { Status, type NtStatus } from "./status.ts";
 import { decodeHeader, encodeHeader, headerBytes, type Header } from "./wire/header.ts";
 import { Command, HeaderFlag } from "./wire/protocol.ts";
 
-/** One request of a frame. A client may send several in one frame, as a compound ([MS-SMB2]
- *  3.3.5.2.7), so `smb/connection.ts` handles every frame as one. */
+/** The requests of one frame: clients may send several, as a compound ([MS-SMB2] 3.3.5.2.7), so
+ *  `smb/connection.ts` handles every frame as one. */
+
+/** One request of a frame. */
 export interface CompoundElement {
   readonly header: Header;
   readonly message: Buffer;
 }
 
-/** Limit of this server for the requests in one frame; a frame with more is malformed. */
+/** Limit of the requests in one frame; a frame with more is malformed and ends the connection. */
 const elementsMax = 256;
 
-/** Splits a frame at its NextCommand offsets; undefined if an element is malformed. */
+/** Splits a frame into its requests, whose headers contain the offset of the next one
+ *  (NextCommand); undefined if one is malformed. */
 export function splitCompound(frame: Buffer): readonly CompoundElement[] | undefined {
   const elements: CompoundElement[] = [];
   for (let at = 0; elements.length < elementsMax;) {
@@ -38,14 +41,13 @@ export function splitCompound(frame: Buffer): readonly CompoundElement[] | undef
   return undefined;
 }
 
-/** The ids that a related request of a compound inherits from the request before it ([MS-SMB2]
- *  3.3.5.2.7.2). */
+/** What a related request of a compound (with the flag RELATED) inherits from the request before it
+ *  instead of its own ids ([MS-SMB2] 3.3.5.2.7.2). */
 export interface RelatedContext {
   readonly sessionId: bigint;
   readonly treeId: number;
   readonly fileId: FileId | undefined;
-  /** Status of a failed CREATE, with which related requests fail as well; undefined if it
-   *  succeeded. */
+  /** Status of an earlier CREATE that failed: related requests fail with it, too. */
   readonly failure: NtStatus | undefined;
 }
 
@@ -82,6 +84,7 @@ export class CompoundRequest {
     });
   }
 
+  /** `unblockQueue` is called when a request begins to wait for another client. */
   async run(unblockQueue: () => void): Promise<void> {
     this.#unblockQueue = unblockQueue;
     for (const [index, element] of this.#elements.entries()) {
@@ -134,10 +137,10 @@ export class CompoundRequest {
     return errorResponse(Status.insufficientResources);
   }
 
-  /** Sends an interim response for a request, after the responses to earlier requests of its
-   *  compound: the client may need their handles to end the wait. Later requests of the compound
-   *  run after this one ([MS-SMB2] 3.3.5.2.7.2). Returns the error status if the request must not
-   *  wait. */
+  /** Called when a request begins to wait: sends its interim response (STATUS_PENDING), after the
+   *  responses to earlier requests of the compound, because the client may need their handles to
+   *  end the wait. Later requests of the compound run after it ([MS-SMB2] 3.3.5.2.7.2). Returns the
+   *  error status if the request must not wait. */
   #goAsync(lifetime: RequestLifetime, index: number): NtStatus | undefined {
     const element = this.#elements[index]!;
     const isLast = index === this.#elements.length - 1;
@@ -166,8 +169,7 @@ export class CompoundRequest {
       (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
     const mustSign =
       response.mustSign === true || (channel?.session.isValid === true && signingRequested);
-    // The response to a request that was pending when its session ended is signed with the key of
-    // that session.
+    // If the session of a pending request has ended, its key still signs the response.
     const ended =
       channel === undefined && signingRequested
         ? this.#connection.endedSessionSigner(sessionId)
@@ -209,13 +211,14 @@ export class CompoundRequest {
   }
 }
 
-/** Flags of the request that its response repeats. For an unknown session the server has no key to
- *  sign with, but clients expect the SIGNED flag in the error. */
+/** The request flags that a response with this status repeats. An error about an unknown session
+ *  repeats SIGNED, which clients expect, although the server has no key to sign with. */
 function echoedFlags(status: NtStatus): number {
   const always = HeaderFlag.related | HeaderFlag.replay;
   return status === Status.userSessionDeleted ? always | HeaderFlag.signed : always;
 }
 
+/** A response with its header, before it is signed. */
 interface EncodedResponse {
   readonly message: Buffer;
   readonly signer: Signer | undefined;
@@ -226,8 +229,7 @@ function idsOf({ sessionId, treeId }: RelatedContext) {
   return { sessionId, treeId };
 }
 
-/** Pads a response to a multiple of 8 bytes and sets NextCommand. For all responses of a compound
- *  but the last. */
+/** Pads a response of a compound, except the last one, to 8 bytes and sets NextCommand. */
 function padded(message: Buffer): Buffer {
   const length = Math.ceil(message.length / alignment) * alignment;
   const part = length === message.length ? message : Buffer.alloc(length);
@@ -236,6 +238,7 @@ function padded(message: Buffer): Buffer {
   return part;
 }
 
+/** What the next request of the compound inherits if it is a related one. */
 function nextRelatedContext(
   header: { sessionId: bigint; treeId: number; command: number },
   inherited: RelatedContext | undefined,

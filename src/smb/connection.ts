@@ -32,7 +32,7 @@ import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
  *  disk. */
 interface Job {
   readonly isParallel: boolean;
-  /** Upper bound of the bytes that the job holds in memory. */
+  /** Upper bound of the bytes that the job holds in memory: of its frame or its responses. */
   readonly bytes: number;
   /** The job calls `unblockQueue` when it begins to wait for another client, so that later frames
    *  can run. */
@@ -41,10 +41,11 @@ interface Job {
   discard(): void;
 }
 
-/** Limit of the frames of one connection that start in one iteration of the event loop. */
+/** Most frames of one connection that start in one iteration of the event loop; others wait for the
+ *  next one, so that other connections are served between. */
 const startsTogetherMax = 32;
 
-/** The frames of one connection that have not started. */
+/** The queue of the frames of one connection, which starts them as `Job` and memory permit. */
 export class RequestQueue {
   readonly #queued: Job[] = [];
   #starts = 0;
@@ -69,6 +70,7 @@ export class RequestQueue {
     this.wake();
   }
 
+  /** Discards the jobs that have not started, because the connection is closed. */
   close(): void {
     for (const job of this.#queued.splice(0)) job.discard();
   }
@@ -109,8 +111,8 @@ export class RequestQueue {
   }
 }
 
-/** Limit of this server for the window of MessageIds, from the lowest unused to the highest granted
- *  one. */
+/** Limit of the window of MessageIds of one connection, from the lowest unused to the highest
+ *  granted one. A client that reaches it gets no further credits until it uses the lowest. */
 export const creditsMax = 8192;
 
 /** The MessageIds a client may use: each once, in any order, from `low`, the lowest unused one, to
@@ -136,8 +138,7 @@ export class SequenceWindow {
   grant(requested: number, charge: number): number {
     const span = Number(this.#high - this.#low);
     const unused = span - this.#used.size;
-    // The window does not move past an id that the client has not used. A client that skips an id
-    // therefore gets fewer credits.
+    // The window cannot move past an unused id: a client that skips one gets fewer credits.
     const available = Math.max(0, creditsMax - span);
     const desired = Math.max(requested, charge, 1);
     const count = Math.min(desired, available);
@@ -148,8 +149,9 @@ export class SequenceWindow {
   }
 }
 
-/** Calls `end` if the client neither completes a frame nor reads its responses: both take memory
- *  that other clients need. An idle client is not ended. Returns a function that stops it. */
+/** Calls `end` if the client does not complete a frame that it has begun, or does not read its
+ *  responses: both take memory that other clients need. Idle clients are not ended. Returns the
+ *  function that stops these checks. */
 export function endStalledClient(
   framer: Framer,
   socket: Socket,
@@ -199,6 +201,7 @@ export class Connection {
   /** The channels of this connection, by session id. */
   readonly channels = new Map<bigint, Channel>();
   negotiated: NegotiatedParameters | undefined;
+  /** Preauthentication integrity hash: SHA-512 over the NEGOTIATE messages, for dialect 3.1.1. */
   preauthHash: Buffer = Buffer.alloc(64);
   /** Whether an SMB1 NEGOTIATE was received: it is accepted only once. */
   hasSmb1Negotiate = false;
@@ -254,8 +257,7 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** Whether no further request may get an interim response and stay pending ([MS-SMB2]
-   *  3.3.4.2). */
+  /** Whether so many requests wait that no further one may ([MS-SMB2] 3.3.4.2). */
   get hasPendingLimitReached(): boolean {
     return this.#asyncLifetimes.size >= pendingRequestsMax || this.#pendingBytes >= pendingBytesMax;
   }
@@ -289,13 +291,14 @@ export class Connection {
     }
   }
 
-  /** The signer for a session id, also of a session that has ended, if it is one of the last
-   *  `sessionsMax`. */
+  /** The signer of a session: of its channel here, of the session if this connection is being bound
+   *  to it, or of one that has ended here, if it is among the last `sessionsMax`. */
   signerOf(sessionId: bigint): Signer | undefined {
     const current = this.channels.get(sessionId) ?? this.server.sessions.get(sessionId);
     return current === undefined ? this.#endedSigners.get(sessionId) : current.signer;
   }
 
+  /** The signer that a session had on this connection before it ended. */
   endedSessionSigner(sessionId: bigint): Signer | undefined {
     return this.#endedSigners.get(sessionId);
   }
@@ -414,7 +417,8 @@ export class Connection {
     });
   }
 
-  /** Stops reading while too many bytes are in flight or the client does not read responses. */
+  /** Stops reading from the socket while the client has too many bytes in running requests or
+   *  unread responses, and reads again afterwards. */
   #pauseOrResume(): void {
     if (!this.#isOpen) return;
     const isFull =
@@ -423,6 +427,7 @@ export class Connection {
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
+  /** Makes a request known, so that CANCEL and the end of the connection can cancel it. */
   register(messageId: bigint, lifetime: RequestLifetime): void {
     this.#lifetimes.set(messageId, lifetime);
     if (!this.#isOpen) lifetime.cancel();
@@ -454,8 +459,8 @@ function responseBytesOf(elements: readonly CompoundElement[]): number {
   return elements.reduce((sum, { header }) => sum + header.creditCharge * bytesPerCredit, 0);
 }
 
-/** Whether requests with this command may run at the same time: they neither open nor close
- *  handles. */
+/** Whether requests with this command may run at the same time (`Job.isParallel`): later requests
+ *  do not depend on them, because they neither open nor close handles. */
 function isParallel(command: number): boolean {
   return command === Command.read || command === Command.write || command === Command.echo;
 }

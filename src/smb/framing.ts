@@ -13,16 +13,17 @@ const keepAliveKind = 0x85;
  *  budget. */
 const reservedStepBytes = 64 * 1024;
 
+/** Receives each complete frame. */
 type OnFrame = (frame: Buffer) => void;
 
-/** Splits a TCP stream into frames. A frame inside one chunk is not copied. */
+/** Splits the TCP stream of one client into frames. A frame inside one chunk is not copied. */
 export class Framer {
   readonly #onFrame: OnFrame;
   readonly #frameBytesMax: () => number;
   #prefix = Buffer.alloc(0);
   #frame: Buffer | undefined;
   #filled = 0;
-  /** Bytes of the incomplete frame that are counted in the budget. */
+  /** Bytes of the incomplete frame that are counted in the memory budget of the process. */
   #reserved = 0;
   #isClosed = false;
   readonly #memory: MemoryBudget | undefined;
@@ -38,13 +39,13 @@ export class Framer {
     return this.#frame !== undefined || this.#prefix.length > 0;
   }
 
-  /** Bytes that the last frame lacks; they are copied into it. */
+  /** Bytes that the incomplete frame lacks; `push` will copy them into it. */
   get missingBytes(): number {
     return this.#frame === undefined ? 0 : this.#frame.length - this.#filled;
   }
 
-  /** Discards an incomplete frame and all further bytes. Called by `onFrame`, too: the bytes after
-   *  a frame that ends the connection must not take memory. */
+  /** Discards an incomplete frame and all further bytes, at the end of the connection. May be
+   *  called by `onFrame`: bytes after a frame that ends the connection must not take memory. */
   close(): void {
     this.#isClosed = true;
     this.#forgetFrame();
@@ -56,8 +57,8 @@ export class Framer {
     this.#frame = undefined;
   }
 
-  /** Adds bytes of the stream. False if the connection must be closed: a frame of unknown kind, one
-   *  that is too long, or no memory for it. */
+  /** Adds bytes of the stream. False if the connection must be closed: a frame is of unknown kind
+   *  or too long, or there is no memory for it. */
   push(chunk: Buffer): boolean {
     let rest = chunk;
     while (rest.length > 0) {
@@ -113,6 +114,7 @@ export class Framer {
     return chunk.subarray(count);
   }
 
+  /** Counts the memory of `filled` bytes of a frame; false if the budget is exhausted. */
   #reserve(frame: Buffer, filled: number): boolean {
     if (filled <= this.#reserved) return true;
     const steps = Math.ceil(filled / reservedStepBytes);
@@ -125,10 +127,11 @@ export class Framer {
 
 const nothing = Buffer.alloc(0);
 
-/** Shorter frames are copied into one buffer: writing one costs less than writing a list. */
+/** Frames up to this length are copied into one buffer, which costs less than several writes. */
 const copiedBytesMax = 8192;
 
-/** Sends one frame, given in parts. */
+/** Sends one frame, given in parts. `whenSent` is called when it, or the first of several writes,
+ *  was given to the operating system. */
 export function writeFrame(socket: Writable, parts: readonly Buffer[], whenSent: () => void): void {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   if (length <= copiedBytesMax) {

@@ -6,6 +6,8 @@ import { ChangeAction } from "./files/directory-watch.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
 
+/** Closes handles of files, which also ends their opens in the lock records (`HandleCloser`). */
+
 /** Handles of one file. They are closed in one transaction, because each close changes the same
  *  lock record. */
 type FileGroup = FileHandle[];
@@ -19,20 +21,19 @@ interface CloseCall {
   readonly finish: () => void;
 }
 
-/** Files that are closed at the same time, in one commit batch and one iteration of the event loop
- *  (a round). */
+/** Most files whose handles are closed in one round: at the same time, in one commit. */
 const roundFilesMax = 32;
-/** Handles and pending CHANGE_NOTIFY requests that are closed in one round. */
+/** Handles and pending CHANGE_NOTIFY requests after which a round takes no further file. */
 const roundWeightMax = 256;
 /** Pause before handles that could not be closed are tried again, as long as the server runs. */
 const retryMilliseconds = 1000;
 
-/** Closes handles without a CLOSE request: after LOGOFF, TREE_DISCONNECT, a lost connection or the
- *  time-out of a durable handle. A session may have 65,536 handles, so they are closed in rounds
- *  between which other requests run. Concurrent calls of `close` alternate. If the store fails, the
- *  close is tried again later: no client is left that could do it, and the open would reject
- *  others. If the process is killed between two rounds, another process removes its remaining opens
- *  (`sweepHandles`). */
+/** Closes handles: that of a CLOSE request, and many at once after LOGOFF, TREE_DISCONNECT, a lost
+ *  connection or the time-out of a durable handle. A session may have 65,536 handles, so they are
+ *  closed in rounds between which other requests run. Concurrent calls of `close` alternate. If the
+ *  store fails, the close is tried again later: no client is left that could do it, and the open
+ *  would reject other clients. If the process is killed between two rounds, another process removes
+ *  its remaining opens (`sweepHandles`). */
 export class HandleCloser {
   readonly #server: SmbServerState;
   readonly #calls: CloseCall[] = [];
@@ -46,9 +47,8 @@ export class HandleCloser {
     this.#server = server;
   }
 
-  /** Resolves when all handles are closed, or will be tried again because the store failed. If some
-   *  handles cannot be closed for another reason, closes the rest, and rejects with the first
-   *  error. */
+  /** Closes handles in rounds. Resolves when all are closed, or will be tried again because the
+   *  store failed. Rejects with the first other error, after closing the rest. */
   async close(handles: readonly FileHandle[]): Promise<void> {
     for (const handle of handles) this.#closing.add(handle);
     const groups = groupByFile(handles);
@@ -66,8 +66,8 @@ export class HandleCloser {
     if (closing.error !== undefined) throw closing.error;
   }
 
-  /** Closes the handle of a CLOSE request. The client cannot repeat it, so that a failed one is
-   *  tried again later as well. */
+  /** Closes the handle of a CLOSE request. The client cannot repeat the request, so a close that
+   *  failed is tried again later as well. */
   async closeNow(handle: FileHandle): Promise<CloseResult> {
     try {
       return await closeFileHandles(this.#server, [handle]);
@@ -82,7 +82,7 @@ export class HandleCloser {
     return this.#closing.has(handle);
   }
 
-  /** Nothing is tried again: the server ends, and its opens with it. */
+  /** Called when the server stops: from now on, failed closes are not tried again. */
   stop(): void {
     this.#isStopped = true;
     for (const cancel of this.#retries) cancel();
@@ -151,7 +151,7 @@ function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
   return [...groups.values()];
 }
 
-/** The cost of closing: each handle, and each pending CHANGE_NOTIFY that the close completes. */
+/** The work of closing a group: its handles, and the CHANGE_NOTIFY requests that this completes. */
 function weightOf(group: FileGroup): number {
   return group.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
 }

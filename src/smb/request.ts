@@ -15,15 +15,15 @@ import { runUntilReady, type Runtime } from "../operation/work.ts";
 /** Requests and their responses, as the handlers in `smb/operations` get and return them, and how a
  *  handler waits for locks. */
 
-/** The response to one request. Its header is written when the response is sent. */
+/** The response to one request. `CompoundRequest` writes its header and sends it. */
 export interface SmbResponse {
   readonly status: NtStatus;
   /** The message. The first 64 bytes are reserved for the header. */
   readonly message: Buffer;
   /** The FileId that related requests of the compound inherit. */
   readonly fileId?: FileId;
-  /** The new id, set by TREE_CONNECT. If undefined, the response has the id of the request. The
-   *  same holds for `sessionId`. */
+  /** The ids of a new tree connect or session, set by TREE_CONNECT and SESSION_SETUP. If undefined,
+   *  the response has those of the request. */
   readonly treeId?: number;
   readonly sessionId?: bigint;
   /** Overrides the signer of the channel, if the session has ended or belongs to another
@@ -40,7 +40,7 @@ export interface SmbResponse {
 /** What the handler of a command returns: a response, or the status of an error response. */
 export type CommandResult = SmbResponse | NtStatus;
 
-/** Id of an open: the persistent part survives a reconnect, the volatile part does not. */
+/** Id of a handle: the persistent part survives a reconnect, the volatile part does not. */
 export interface FileId {
   readonly persistent: bigint;
   readonly volatile: bigint;
@@ -48,13 +48,14 @@ export interface FileId {
 
 const errorStructureSize = 9;
 
+/** A response with this body, whose header is still to be written. */
 export function newResponse(body: Buffer, status: NtStatus = Status.success): SmbResponse {
   const message = Buffer.allocUnsafe(headerBytes + body.length);
   body.copy(message, headerBytes);
   return { status, message };
 }
 
-/** ERROR response, also used for interim responses ([MS-SMB2] 2.2.2). */
+/** An ERROR response, the form of interim responses (STATUS_PENDING), too ([MS-SMB2] 2.2.2). */
 export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   const body = new Writer(16).u16(errorStructureSize).u16(0);
   if (data === undefined) body.u32(0).u8(0);
@@ -62,12 +63,12 @@ export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   return newResponse(body.finish(), status);
 }
 
-/** A response of StructureSize 4 without fields, as of ECHO and LOGOFF. */
+/** A response whose body has no fields, such as those of ECHO and LOGOFF. */
 export function emptyResponse(): SmbResponse {
   return newResponse(new Writer(4).u16(4).u16(0).finish());
 }
 
-/** Closes the connection without a response. */
+/** What a handler returns to close the connection without a response. */
 export const disconnect: SmbResponse = {
   ...errorResponse(Status.invalidParameter),
   closesConnection: true,
@@ -83,8 +84,7 @@ export interface Request {
   /** The session whose key encrypted the request, and must encrypt the response; undefined if the
    *  request was not encrypted. */
   readonly encryptedBy: Session | undefined;
-  /** What the request before it in the compound passes on; undefined unless this is a related
-   *  request. */
+  /** The ids that a related request inherits in a compound; undefined for any other request. */
   readonly previous: RelatedContext | undefined;
   readonly lifetime: RequestLifetime;
 }
@@ -94,8 +94,8 @@ export function sessionOf({ connection, header }: Request): Session | undefined 
   return connection.channels.get(header.sessionId)?.session;
 }
 
-/** The file handle that a handled request of a session has used; undefined if it used none, or a
- *  pipe. */
+/** The file handle that a request has used, after it was handled; undefined if it used none, or a
+ *  pipe. For the audit log and the request feed. */
 export function usedFile(
   { lifetime }: Request,
   session: Session | undefined,
@@ -104,19 +104,19 @@ export function usedFile(
   return handle?.kind === "file" ? handle : undefined;
 }
 
-/** A request with the session that its SessionId names. */
+/** A request with the session that its header names, for handlers that need one. */
 export interface SessionRequest extends Request {
   readonly session: Session;
 }
 
-/** A request with the tree connect that its TreeId names. */
+/** A request with the tree connect (the connected share) that its header names. */
 export interface TreeRequest extends SessionRequest {
   readonly tree: TreeConnect;
 }
 
 export type Handler<R> = (request: R) => CommandResult | Promise<CommandResult>;
 
-/** The client and command of a request, for the list of waiting requests. */
+/** The client and command of a request, for the list of waiting requests in the admin API. */
 interface RequestOrigin {
   readonly client: string;
   readonly command: number;
@@ -126,13 +126,14 @@ interface RequestOrigin {
  *  the client got an interim response because the request waits. */
 export class RequestLifetime {
   readonly origin: RequestOrigin;
+  /** The id that the interim response has; undefined until the request is pending. */
   asyncId: bigint | undefined;
-  /** The FileId that the request used, own or inherited. */
+  /** The FileId that the request has used: its own, or inherited in a compound. */
   fileId: FileId | undefined;
   /** Whether the request continues when its connection is lost. The end of its session cancels
    *  it. */
   outlivesConnection = false;
-  /** Is called once, when the handler has finished. */
+  /** Called once, when the handler has finished, to end the counting of `countRequest`. */
   whenHandled: (() => void) | undefined;
   readonly #sendInterim: (lifetime: RequestLifetime) => NtStatus | undefined;
   readonly #listeners = new Set<() => void>();
@@ -150,8 +151,8 @@ export class RequestLifetime {
     return this.#isCancelled;
   }
 
-  /** Sends the interim response (STATUS_PENDING), if it was not sent before. Returns the status to
-   *  fail with if none is allowed. */
+  /** Makes the request pending, before it waits: sends its interim response (STATUS_PENDING) if it
+   *  was not sent. Returns the status with which the request must fail if it may not wait. */
   goAsync(): NtStatus | undefined {
     return this.asyncId === undefined ? this.#sendInterim(this) : undefined;
   }
@@ -172,7 +173,7 @@ export class RequestLifetime {
   }
 }
 
-/** Payload that one credit pays for ([MS-SMB2] 3.1.5.2). */
+/** Bytes that one credit pays for, in a request or its response ([MS-SMB2] 3.1.5.2). */
 export const bytesPerCredit = 65_536;
 
 /** Whether a request asks for more bytes than NEGOTIATE permits, or transfers more (`moved`) than
@@ -181,7 +182,7 @@ export function exceedsLimits(request: Request, requested: number, moved = reque
   return requested > transactBytesMax || !coversBytes(request, moved);
 }
 
-/** Whether the request's CreditCharge covers its payload ([MS-SMB2] 3.3.5.2.5). */
+/** Whether the credits of a request pay for so many bytes ([MS-SMB2] 3.3.5.2.5). */
 export function coversBytes({ header, connection }: Request, bytes: number): boolean {
   if (connection.dialect === Dialect.v202) return bytes <= bytesPerCredit;
   return bytes <= Math.max(1, header.creditCharge) * bytesPerCredit;
@@ -195,8 +196,8 @@ interface Stopped {
 
 /** Runs a file operation for a request, again and again while it must wait for a byte-range lock or
  *  a break of a caching grant. Sends an interim response before the first wait. Returns the status
- *  if the operation fails, the client cancels it, or the request may not become pending. `ranges`
- *  are what it wants to lock, for the list of waiting requests. */
+ *  if the operation fails, the client cancels it, or the request may not wait. `ranges` are those
+ *  that it wants to lock, for the list of waiting requests. */
 export async function waitForLocks<T>(
   { connection, lifetime }: TreeRequest,
   attempt: (runtime: Runtime) => Promise<FileOutcome<T>>,

@@ -19,13 +19,13 @@ import { Connection } from "./connection.ts";
 /** The SMB server: its TCP listener, and the state that all its connections share.
  *  `server/smb-endpoint.ts` starts it. */
 
-/** What the administration API may do with SMB: list the sessions of this server process, and end
- *  one. */
+/** What the administration API may do with SMB: list the sessions and waiting requests of this
+ *  server process, and end a session. */
 export interface SmbAdministration {
   sessions(): readonly SessionFacts[];
   /** The requests of this process that wait for a lock or a break. */
   waits(): readonly Wait[];
-  /** Waits of this process, and break notifications that it has sent, since its start. */
+  /** Since the start of this process: requests that waited, break notifications that it sent. */
   counts(): { readonly waits: number; readonly breaks: number };
   /** Ends a session and closes its handles. False if no session has this id. */
   end(id: bigint): Promise<boolean>;
@@ -84,8 +84,8 @@ function factsOf(session: Session): SessionFacts {
   };
 }
 
-/** Keeps the promises of work that no request awaits, for example of closing the handles of a lost
- *  connection. */
+/** Work that no request awaits, for example closing the handles of a lost connection. Keeps its
+ *  promises, so that a stop, or a new login, can wait for it. */
 class BackgroundWork {
   readonly #log: Log;
   readonly #running = new Set<Promise<void>>();
@@ -96,7 +96,7 @@ class BackgroundWork {
     this.#log = log;
   }
 
-  /** Tracks work until it ends, so that `awaitAll` can wait for it, and logs its failure. */
+  /** Tracks work until it ends, for `awaitAll`, and logs its failure. */
   add(work: Promise<void>): Promise<void> {
     const tracked = work
       .catch((error: unknown) => {
@@ -107,7 +107,7 @@ class BackgroundWork {
     return tracked;
   }
 
-  /** Tracks work like `add`; in addition the next SESSION_SETUP of the account waits for it. */
+  /** Tracks work like `add`; in addition the next login of the account waits for it. */
   addForAccount(account: string, work: Promise<void>): void {
     const ofAccount = this.#byAccount.get(account) ?? new Set();
     this.#byAccount.set(account, ofAccount);
@@ -118,9 +118,8 @@ class BackgroundWork {
     ofAccount.add(tracked);
   }
 
-  /** Resolves when the sessions and handles of the account that are being closed at the time of the
-   *  call are closed. Does not wait for change notifications, which may never pause, and other
-   *  work. */
+  /** Resolves when the handles of earlier sessions of the account are closed. Does not wait for
+   *  other work, such as change notifications, which may never pause. */
   async awaitAccount(account: string): Promise<void> {
     const ofAccount = this.#byAccount.get(account);
     if (ofAccount !== undefined) await Promise.all(ofAccount);
@@ -131,8 +130,8 @@ class BackgroundWork {
   }
 }
 
-/** The connections of each client, by ClientGuid, oldest first: the notification of an SMB lease
- *  break may be sent on any of them. */
+/** The connections of each client, by the ClientGuid of NEGOTIATE, oldest first: the notification
+ *  of an SMB lease break may be sent on any of them. */
 class ClientConnections {
   readonly #connections = new Map<string, Set<Connection>>();
 
@@ -195,9 +194,9 @@ interface SmbOptions {
 export class SmbServerState {
   readonly world: SmbEnvironment;
   readonly guid: Uint8Array;
-  /** `owner` of the opens of this process in lock records. */
+  /** Id of this process, with which lock records name the owner of an open. */
   readonly owner: string;
-  /** Authenticated sessions, for session binding and PreviousSessionId. */
+  /** Authenticated sessions by id: requests of other connections may name them, too. */
   readonly sessions = new Map<bigint, Session>();
   readonly clientConnections = new ClientConnections();
   readonly breakNotifier: BreakNotifier;
@@ -230,26 +229,27 @@ export class SmbServerState {
     return this.world.options.requiresSigning ? signingEnabled | signingRequired : signingEnabled;
   }
 
-  /** A SessionId of 32 bits, because some clients truncate it. It need not be hard to guess,
-   *  because requests are signed. */
+  /** A random id of a session. It has 32 bits, because some clients truncate it. It need not be
+   *  hard to guess: a client also needs the key of the session. */
   newSessionId(): bigint {
     return this.newId() & 0xffff_ffffn || 1n;
   }
 
-  /** Closes durable handles without a connection that prevent an open of another client. */
+  /** Closes durable handles whose connection was lost, because another client breaks their caching
+   *  grant, and no client is left to acknowledge that. */
   closeAbandoned(handles: readonly FileHandle[]): void {
     for (const handle of handles) this.durableHandles.remove(handle);
     this.closeInBackground(handles);
   }
 
-  /** Closes handles of one session without waiting for the end. */
+  /** Closes handles of one session; the caller does not wait. */
   closeInBackground(handles: readonly FileHandle[]): void {
     const [first] = handles;
     if (first !== undefined)
       this.backgroundWork.addForAccount(first.session.account, this.handleCloser.close(handles));
   }
 
-  /** A random id, so that clients cannot guess it. Never 0 or all ones, which are reserved. */
+  /** A random id, which clients cannot guess. Never 0 or all ones, which are reserved. */
   newId(): bigint {
     const bytes = this.world.random.bytes(8);
     const id = Buffer.from(bytes).readBigUInt64LE() >> 1n;
@@ -257,6 +257,7 @@ export class SmbServerState {
   }
 }
 
+/** What `smbListener` returns. */
 interface SmbListener {
   readonly server: Server;
   readonly administration: SmbAdministration;
@@ -264,7 +265,7 @@ interface SmbListener {
   stop(): Promise<void>;
 }
 
-/** TCP connections of the whole server; further ones are closed at once. */
+/** Limit of the TCP connections of the server, which bounds memory; further ones are closed. */
 const connectionsMax = 1024;
 
 /** Creates the SMB server; the caller binds `server` to an address. */

@@ -7,8 +7,7 @@ import type { FileHandle } from "./files/file-handle.ts";
 import type { PipeHandle } from "./pipe/rpc.ts";
 import type { SmbServerState } from "./server.ts";
 
-/** Sessions, the logins of SMB clients, and their channels (connections), tree connects and
- *  handles. */
+/** Sessions (logins of SMB clients), their channels (connections) and tree connects (shares). */
 
 /** A tree connect of a session: a share, or IPC$ with the named pipes. */
 export interface TreeConnect {
@@ -18,7 +17,8 @@ export interface TreeConnect {
   readonly share: ShareAddress;
 }
 
-/** One session on one connection ([MS-SMB2] 3.3.1.14): its authentication and its signing key. */
+/** One session on one connection ([MS-SMB2] 3.3.1.14): its authentication and its signing key. A
+ *  client with several connections may use a session on all of them. */
 export class Channel {
   readonly session: Session;
   readonly connection: Connection;
@@ -26,6 +26,7 @@ export class Channel {
   isValid = false;
   /** The login in progress; undefined when the client has authenticated. */
   login: Login | undefined;
+  /** SHA-512 over NEGOTIATE and login messages, from which dialect 3.1.1 derives keys. */
   preauthHash: Buffer;
   /** Signs the messages of the channel. While a channel is being bound, it uses the key of the
    *  session. */
@@ -39,7 +40,7 @@ export class Channel {
   }
 }
 
-/** An authenticated context of a client, on one or more channels ([MS-SMB2] 3.3.1.8). */
+/** The login of a client, on one or more connections ([MS-SMB2] 3.3.1.8). */
 export class Session {
   readonly id: bigint;
   /** Parameters of its first connection. Other connections must have the same ones to bind a
@@ -89,8 +90,8 @@ export class Session {
     return this.#lastTreeId;
   }
 
-  /** An open connection of the session: the preferred one, else that of another channel. Undefined
-   *  if there is none. */
+  /** An open connection of the session, for a notification: the preferred one, else another.
+   *  Undefined if the session has none. */
   connectionFor(preferred: Connection): Connection | undefined {
     if (!this.isValid) return undefined;
     if (preferred.isOpen) return preferred;
@@ -111,7 +112,7 @@ export type Handle = FileHandle | PipeHandle;
  *  PreviousSessionId. */
 type HandleDisposition = "close" | "keep-durable";
 
-/** Ends a session with its channels, tree connects, pending requests and handles. */
+/** Ends a session with its channels, tree connects, kept requests and handles. */
 export async function endSession(
   server: SmbServerState,
   session: Session,

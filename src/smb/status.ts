@@ -1,6 +1,8 @@
 import type { FileFault } from "../file/filesystem/file-result.ts";
 
-/** NTSTATUS values that this server returns ([MS-ERREF] 2.3). */
+/** The NTSTATUS values in SMB responses, and which faults of file operations they report. */
+
+/** The NTSTATUS values that this server returns ([MS-ERREF] 2.3). */
 export const Status = {
   success: 0,
   pending: 0x103,
@@ -64,12 +66,12 @@ export const Status = {
 
 export type NtStatus = (typeof Status)[keyof typeof Status];
 
-/** The key in `Status`, for example `accessDenied`. */
+/** The name of a status in `Status`, for example `accessDenied`, for the audit log. */
 export function nameOfStatus(status: NtStatus): string {
   return Object.entries(Status).find(([, value]) => value === status)?.[0] ?? status.toString(16);
 }
 
-/** The NTSTATUS of each fault of a file operation. */
+/** The NTSTATUS of each fault of the file operations in `file/filesystem`. */
 const statuses: Readonly<Record<FileFault, NtStatus>> = {
   "access-denied": Status.accessDenied,
   "cannot-delete": Status.cannotDelete,

@@ -1,9 +1,10 @@
 import { connectionTrafficBytesMax, smallTrafficBytesMax } from "./limits.ts";
 
-/** The bytes that requests and responses of all connections hold in memory: of running requests an
- *  upper bound, and responses that are not sent yet. A request of 120 bytes may ask for 8 MiB, and
- *  a client may send 64 of them at once and not read the responses. While the total is above the
- *  limit, further requests stay in the queues of their connections. */
+/** Traffic: the bytes that requests and responses hold in memory (an upper bound for running
+ *  requests, and the responses that are not sent yet), of a connection and of all. A request of 120
+ *  bytes may ask for 8 MiB, and a client may send 64 of them at once and not read the responses. */
+
+/** The traffic of all connections. While it is at its limit, their further requests wait. */
 export class ServerTraffic {
   readonly #bytesMax: number;
   #bytes = 0;
@@ -34,12 +35,13 @@ export class ServerTraffic {
     this.#waiting.add(wake);
   }
 
+  /** Undoes `awaitRoom`, when the connection is closed. */
   forget(wake: () => void): void {
     this.#waiting.delete(wake);
   }
 }
 
-/** Counts the bytes that requests and responses of one connection hold in memory. */
+/** The traffic of one connection, which its queue asks before it starts a request. */
 export class ConnectionTraffic {
   readonly #server: ServerTraffic;
   readonly #wake: () => void;
@@ -47,7 +49,7 @@ export class ConnectionTraffic {
   #isBlocked = false;
   #isClosed = false;
 
-  /** `wake` is called when a request for which there was no room may have it now. */
+  /** `wake` is called when a request that was not allowed to start may be allowed now. */
   constructor(server: ServerTraffic, wake: () => void) {
     this.#server = server;
     this.#wake = wake;
@@ -80,7 +82,7 @@ export class ConnectionTraffic {
     if (this.#isBlocked) this.#wake();
   }
 
-  /** Releases everything: a closed connection sends nothing more. */
+  /** Releases the bytes of a closed connection, which sends nothing more. */
   close(): void {
     this.#isClosed = true;
     this.#server.forget(this.#wake);

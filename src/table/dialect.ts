@@ -12,8 +12,7 @@ import { jsonType, type MetadataLevel } from "./representation.ts";
 
 const tunnelledMethods: ReadonlySet<string> = new Set(["PUT", "DELETE", "MERGE", "PATCH"]);
 
-/** The method of a request. A client whose proxy allows only POST sends the method that it means in
- *  `X-HTTP-Method`. */
+/** The method of a request. Clients whose proxy allows only POST send it in `X-HTTP-Method`. */
 function method(sentMethod: string, rawHeaders: readonly string[]): Result<string> {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -88,7 +87,6 @@ function xmlText(code: FaultCode, text: string): string {
   );
 }
 
-/** The fields are explained in `operation/dialect.ts`. */
 export const dialect: Dialect = {
   method,
   readMatch,

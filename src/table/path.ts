@@ -86,8 +86,7 @@ function unquote(text: string): string {
   return text.replaceAll("''", "'");
 }
 
-/** The path of an entity, `t(PartitionKey='p',RowKey='r')`, for links in responses and for the
- *  header Location. */
+/** `t(PartitionKey='p',RowKey='r')`: the path of an entity in links and in Location. */
 export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys): string {
   return `${table}(PartitionKey='${quoteKey(partitionKey)}',RowKey='${quoteKey(rowKey)}')`;
 }

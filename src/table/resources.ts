@@ -45,8 +45,7 @@ export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };
 }
 
-/** Loads an entity with its account and table. `previous` is what was loaded for the part of the
- *  transaction before it. */
+/** Loads an entity and its scope; `previous` was loaded for the last part of the transaction. */
 function loadEntity(
   view: RecordView,
   request: LoadRequest<TableAddress>,
@@ -155,9 +154,8 @@ export function keysOf({ keys }: TableAddress) {
   return keys;
 }
 
-/** The definition of each resource. Collections (`tables`, `entities`) have that of their members:
- *  Create Table and Insert Entity address the collection and get the name of the member from the
- *  body. */
+/** The definition of each resource. Collections have that of their members: Create Table and Insert
+ *  Entity address the collection and get the name of the member from the body. */
 export const resources = {
   service,
   batch: service,

@@ -36,8 +36,7 @@ const digitNine = 0x39;
 const digitZero = 0x30;
 const lowerCaseOffset = 0x61 - 10;
 
-/** Returns the 16 bytes of an id (lower case, with dashes), which store keys contain instead of its
- *  36 characters. */
+/** Returns the 16 bytes of an id (lower case, with dashes), to keep the keys of the store short. */
 export function bytesOfMessageId(id: string): Uint8Array {
   const bytes = new Uint8Array(idBytes);
   let at = 0;

@@ -46,8 +46,7 @@ interface NumberRange {
 }
 
 /** Declares a query parameter with a 32-bit number, in a range that depends on the x-ms-version. As
- *  in Azure, the fault for a number out of range names the range, that for any other text does
- *  not. */
+ *  in Azure, the fault for a number out of range names the range. */
 function boundedNumber(
   name: string,
   rangeAt: (version: string) => NumberRange,
@@ -95,8 +94,7 @@ interface Lifetime {
   readonly timeToLiveSeconds: number;
 }
 
-/** The visibility timeout and time to live of Put Message. A message that would expire before it
- *  becomes visible is rejected. */
+/** The visibility timeout and time to live of Put Message, which must be longer. */
 export const lifetime: Param<Lifetime> = {
   sources: ["?visibilitytimeout", "?messagettl"],
   parse: (reader) => {
@@ -132,8 +130,7 @@ function parseTimeToLive(reader: ParamReader): Result<number> {
 
 /** Azure's limit of a message text, in bytes of UTF-8. */
 const messageBytesMax = 64 * 1024;
-/** XML may take at most this many bytes per byte of text: `&#x0026;` is one. Longer bodies get
- *  413. */
+/** Bytes of XML per byte of text, at most; `&#x0026;` has 8. Longer bodies get 413. */
 const escapeFactorMax = 8;
 const messageBodyBytesMax = escapeFactorMax * messageBytesMax;
 

@@ -139,8 +139,7 @@ interface MessageUpdate {
   readonly to: MessageRecord;
 }
 
-/** The effects that store a changed message and move it in the visibility index to its new
- *  `visibleAt`. */
+/** The effects that store a changed message and move it in the visibility index. */
 export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect[] {
   return [
     remove(visibilityIndex, { queue, visibleAt: from.visibleAt, id }),

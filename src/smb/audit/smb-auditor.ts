@@ -18,14 +18,14 @@ import { OpenAction } from "../../file/filesystem/open.ts";
 /** Two observers of all requests and their responses: `SmbAuditor` writes the audit log,
  *  `ChangeReporter` reports changed files to the request feed. */
 
-/** One line of the audit log about SMB. `SmbAuditor` below makes them from requests and responses;
- *  `server/audit-log.ts` writes them to the log. */
+/** One line of the audit log, about a request and its response; `server/audit-log.ts` writes it. */
 interface SmbAudit {
   readonly operation: string;
   /** `/account/share/path`, or the part of it that is known. */
   readonly resource: string;
   /** Name of the NTSTATUS, for example `STATUS_ACCESS_DENIED`. */
   readonly status: string;
+  /** The kind of login, the user (a storage account) and the session. */
   readonly who: object;
   /** Remote address and port. */
   readonly client: string;
@@ -39,6 +39,7 @@ export type WriteSmbAudit = (entry: SmbAudit) => void;
  *  path. */
 const resourceUnitsMax = 2048;
 
+/** `/account/share/path`, without the parts that are not known. */
 function resourceOf(account: string, share?: string, path: readonly string[] = []): string {
   const parts = [account, share ?? "", ...path].filter((part) => part !== "");
   return `/${parts.join("/")}`.slice(0, resourceUnitsMax);
@@ -57,7 +58,7 @@ const accessNames: readonly (readonly [number, string])[] = [
   [Right.writeDac | Right.writeOwner, "security"],
 ];
 
-/** What an access mask permits beside reading attributes. */
+/** The rights in an access mask as words for the log, except the right to read attributes. */
 function accessWords(access: number): readonly string[] {
   return accessNames.flatMap(([rights, name]) => (has(access, rights) ? [name] : []));
 }
@@ -80,7 +81,7 @@ const copyCodes: ReadonlySet<number> = new Set([0x0014_40f2, 0x0014_80f2]);
 /** The number of copied bytes is the last field of a copy response ([MS-SMB2] 2.2.32.1). */
 const copiedFromEnd = 4;
 
-/** Commands whose failures are counted by handle. */
+/** Commands that are counted by handle: their lines would be too many. */
 const countedCommands: ReadonlySet<number> = new Set([
   Command.read,
   Command.write,
@@ -88,7 +89,7 @@ const countedCommands: ReadonlySet<number> = new Set([
   Command.ioctl,
 ]);
 
-/** Counts what was read, written and locked through one handle. */
+/** What was read, written and locked through one handle, for the line of its CLOSE. */
 class HandleCounts {
   #readBytes = 0;
   #writtenBytes = 0;
@@ -100,7 +101,7 @@ class HandleCounts {
     if (!countedCommands.has(command)) return;
     const { status } = response;
     if (status !== Status.success) {
-      // Not an error: clients read until they get this status.
+      // Not a rejection: clients read a file until they get this status.
       if (status === Status.endOfFile) return;
       const key = `${commandNameOf(command)} ${statusName(status)}`;
       this.#rejected.set(key, (this.#rejected.get(key) ?? 0) + 1);
@@ -153,7 +154,7 @@ export class SmbAuditor {
     return (response) => this.#record(request, target, response);
   }
 
-  /** Called when handles have been closed, by CLOSE or otherwise. */
+  /** Writes the lines of handles that CLOSE or the server has closed (`HandleCloser`). */
   closed(handles: readonly FileHandle[], isDeleted: boolean): void {
     for (const handle of handles) {
       const { session, connection, tree, path } = handle;
@@ -209,7 +210,7 @@ export class SmbAuditor {
     const decoded = decodeSetInfo(request.message);
     const isSecurity = decoded?.infoType === InfoType.security;
     const change = isSecurity ? "security" : setInfoNames[decoded?.infoClass ?? 0];
-    // Position and mode are kept by the handle; the file does not change.
+    // Position and mode are set in the handle only; the file does not change.
     if (change === "position" || change === "mode") return;
     const newPath = decoded && newPathIn(decoded);
     const to = newPath && resourceOf("", undefined, newPath);
@@ -264,7 +265,7 @@ function whoIs({ account, isAnonymous, id }: Session): object {
   return { kind, user: account, session: id.toString(16) };
 }
 
-/** The user name of a failed login; undefined if the message has none. */
+/** The user name in the last message of a failed login; undefined if the message has none. */
 function attemptedUser(message: Buffer): string | undefined {
   const token = decodeSessionSetup(message)?.token;
   if (token === undefined) return undefined;
@@ -274,6 +275,7 @@ function attemptedUser(message: Buffer): string | undefined {
   return decodeAuthenticate(ntlm)?.user.slice(0, userUnitsMax);
 }
 
+/** Most UTF-16 code units of a user name in the log, because clients choose it. */
 const userUnitsMax = 128;
 
 function treeConnectOf({ message }: Request): LineParts {
@@ -306,7 +308,7 @@ export class ChangeReporter {
     this.#report = report;
   }
 
-  /** Called with the response to each request. */
+  /** Reports or remembers what a request has changed; called with each response. */
   record(request: Request, { status, message }: SmbResponse): void {
     if (status !== Status.success) return;
     const { command } = request.header;
@@ -322,7 +324,7 @@ export class ChangeReporter {
     else this.#changed(request, handle);
   }
 
-  /** Called when handles have been closed, by CLOSE or otherwise. */
+  /** Reports handles that CLOSE or the server has closed, if their file was changed or deleted. */
   closed(handles: readonly FileHandle[], isDeleted: boolean): void {
     const changed = isDeleted ? handles : handles.filter((each) => this.#written.has(each));
     for (const handle of changed) this.#send("CLOSE", handle, handle.path);

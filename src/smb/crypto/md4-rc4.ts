@@ -66,8 +66,7 @@ function digestBlock(before: State, padded: Buffer, at: number): State {
 const stateBytes = 256;
 
 /** The RC4 stream cipher, which NTLM requires for its key exchange and its signatures ([MS-NLMP]
- *  3.4). `smb/ntlm/login.ts` uses it for nothing else, because RC4 is broken. Written here because
- *  OpenSSL 3 does not enable it. */
+ *  3.4). Used for nothing else, because RC4 is broken. */
 export class Rc4 {
   readonly #state = Uint8Array.from({ length: stateBytes }, (_, index) => index);
   #i = 0;
@@ -81,6 +80,7 @@ export class Rc4 {
     }
   }
 
+  /** Encrypts or decrypts the next bytes: both are the same operation. */
   apply(data: Uint8Array): Buffer {
     const output = Buffer.alloc(data.length);
     for (const [index, byte] of data.entries()) {

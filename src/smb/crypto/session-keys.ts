@@ -8,10 +8,10 @@ import {
 import { Cipher, Dialect, Command, SigningAlgorithm } from "../wire/protocol.ts";
 import { encryptedMagic } from "../wire/header.ts";
 
-/** What protects the messages of a session: its keys, signatures with them, and encryption. */
+/** What protects the messages of a session: its keys, signatures with them, and encryption.
+ *  `smb/operations/session-setup.ts` makes signer and encryptor after a login. */
 
-/** The keys of one session ([MS-SMB2] 3.1.4.2). `smb/operations/session-setup.ts` derives them
- *  after a login. */
+/** The keys of one session ([MS-SMB2] 3.1.4.2). */
 export interface SessionKeys {
   readonly signing: Buffer;
   /** Key of messages from the server to the client. */
@@ -24,7 +24,8 @@ interface KeyOptions {
   readonly dialect: number;
   readonly cipher: number;
   readonly sessionKey: Buffer;
-  /** Preauthentication integrity hash; used with dialect 3.1.1 only. */
+  /** SHA-512 over the messages of negotiation and login (preauthentication integrity hash), from
+   *  which dialect 3.1.1 derives its keys. */
   readonly preauthHash: Buffer;
 }
 
@@ -55,7 +56,8 @@ export function deriveSessionKeys(options: KeyOptions): SessionKeys {
   };
 }
 
-/** SP 800-108 KDF in counter mode with HMAC-SHA256; one block covers 256-bit keys. */
+/** Derives a key of `bits` bits: the KDF of NIST SP 800-108 in counter mode with HMAC-SHA256. It
+ *  computes one block, which is enough for 256 bits. */
 export function deriveKey(key: Buffer, label: Buffer, context: Buffer, bits: number): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bits);
@@ -78,8 +80,8 @@ function terminated(text: string): Buffer {
 export interface Signer {
   sign(message: Buffer): void;
   verify(message: Buffer): boolean;
-  /** Whether only one message per MessageId and direction may be signed. With AES-GMAC a second
-   *  message would have the same nonce, and an eavesdropper could compute the hash key. */
+  /** Whether only one message per MessageId and direction may be signed. With AES-GMAC a second one
+   *  would have the same nonce, and an eavesdropper could compute the authentication key. */
   readonly signsIdOnce: boolean;
 }
 
@@ -142,8 +144,8 @@ function gmacOf(key: Buffer): Digest {
   };
 }
 
-/** AES-128-CMAC (RFC 4493), which Node.js lacks, computed with AES-CBC over the message, whose last
- *  block is combined with a mask. */
+/* AES-128-CMAC (RFC 4493), the signature of dialect 3.0, which Node.js lacks: the last block of
+ * AES-CBC over the message, whose own last block is first combined with a mask. */
 
 const blockBytes = 16;
 const zeroBlock = Buffer.alloc(blockBytes);
@@ -156,7 +158,7 @@ interface CmacKey {
   readonly paddedMask: Buffer;
 }
 
-/** Derives the two masks of a key, so that this is done once per key. */
+/** Derives the two masks of a key: once for all messages that are signed with it. */
 export function cmacKey(key: Buffer): CmacKey {
   const cipher = createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
   const fullMask = double(cipher.update(zeroBlock));
@@ -178,7 +180,7 @@ export function cmac({ key, fullMask, paddedMask }: CmacKey, message: Buffer): B
   return cipher.update(last);
 }
 
-/** Doubles a block in GF(2¹²⁸). */
+/** Doubles a block in GF(2¹²⁸), with which the RFC derives one mask from the other. */
 function double(block: Buffer): Buffer {
   const result = Buffer.alloc(blockBytes);
   let carry = 0;
@@ -195,9 +197,9 @@ function double(block: Buffer): Buffer {
  *  a transform header ([MS-SMB2] 2.2.41) instead of that of a request. `smb/compound-request.ts`
  *  encrypts responses, `smb/connection.ts` decrypts requests. */
 export interface Encryptor {
-  /** Returns the transform header and the encrypted frame. */
+  /** Returns the parts of the encrypted frame: the transform header, then the encrypted `parts`. */
   encrypt(parts: readonly Buffer[]): Buffer[];
-  /** Decrypts a frame. Undefined if the authentication of the frame fails. */
+  /** Decrypts a frame; undefined if it was not encrypted with the key of the session. */
   decrypt(transform: Buffer): Buffer | undefined;
 }
 

@@ -41,10 +41,11 @@ function sendNotification({ session }: FileHandle, connection: Connection, body:
   connection.send(mustEncrypt ? encryptor.encrypt([message]) : [message]);
 }
 
-/** A caching grant that a client of this process has, as the client knows it: the stored grant may
- *  be reduced before the client is notified. */
+/** A caching grant of a client of this process, with the rights of which the client knows: the
+ *  stored grant may have been reduced before the client is notified. */
 interface GrantHolder {
   readonly handles: Set<FileHandle>;
+  /** The caching rights that the client believes to have, as bits. */
   held: number;
   /** Version of the SMB lease, set by its first handle; undefined for an oplock. */
   readonly leaseVersion: 1 | 2 | undefined;
@@ -55,15 +56,14 @@ interface GrantHolder {
   acknowledged?: number | undefined;
 }
 
-/** Limit of the break notifications of one file in one iteration of the event loop, so that other
- *  requests run between iterations. */
+/** Most clients of one file that are notified in one iteration of the event loop. */
 const notificationsPerIterationMax = 256;
 
-/** Pause before locks that could not be read are read again. */
+/** Pause before the lock record of a file is read again after the store has failed. */
 const retryMilliseconds = 500;
 
-/** A file for which clients of this process have caching grants, by the key of the grant. Only one
- *  check of its lock state runs at a time; `changedAgain` requests another one after it. */
+/** A file for which clients of this process have caching grants: `holders`, by the key of the
+ *  grant. One check of its lock record runs at a time; `changedAgain` requests another after it. */
 interface WatchedFile {
   readonly holders: Map<string, GrantHolder>;
   readonly unwatch: () => void;
@@ -80,7 +80,7 @@ export class BreakNotifier {
   readonly #keys = new Map<string, GrantHolder>();
   #sentCount = 0;
 
-  /** Number of notifications that were sent since the start. */
+  /** Number of notifications sent since the start of the server, for the administration API. */
   get sentCount(): number {
     return this.#sentCount;
   }
@@ -89,12 +89,12 @@ export class BreakNotifier {
     this.#server = server;
   }
 
-  /** The handles with a caching grant of this key, which are all of one file. */
+  /** The handles that share the caching grant with this key; all are of one file. */
   handlesOf(key: string): readonly FileHandle[] {
     return [...(this.#keys.get(key)?.handles ?? [])];
   }
 
-  /** Version of an SMB lease, which is that of its first handle; undefined if there is none. */
+  /** Version of an SMB lease, set by its first handle; undefined if no handle has it. */
   leaseVersion(key: string): 1 | 2 | undefined {
     return this.#keys.get(key)?.leaseVersion;
   }
@@ -120,6 +120,7 @@ export class BreakNotifier {
     this.#check(file, reference);
   }
 
+  /** Called when a handle is closed or replaced. Ends the watch with the last grant of its file. */
   remove(handle: FileHandle): void {
     const name = fileKeyOf(handle);
     const file = this.#files.get(name);
@@ -160,7 +161,8 @@ export class BreakNotifier {
     holder.acknowledged = undefined;
   }
 
-  /** Whether the client has handle caching that is not being broken, as far as it was notified. */
+  /** Whether the client has handle caching, and was not notified of a break of it. Only then does a
+   *  durable handle stay open without a connection (`DurableHandles.keep`). */
   cachesHandle(handle: FileHandle): boolean {
     const holder = this.#holderOf(handle);
     if (holder === undefined || holder.lastBreakAt !== undefined) return false;
@@ -195,8 +197,7 @@ export class BreakNotifier {
         while (file.changedAgain) {
           file.changedAgain = false;
           const state = await lockStateOf(runtime, reference);
-          // Some holders were not notified: reads the record again, so that they are notified of
-          // the latest state.
+          // Other clients are still to be notified, of the state that the record has by then.
           if (!this.#notifyHolders(file, state)) file.changedAgain = true;
         }
       } finally {

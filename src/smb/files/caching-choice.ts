@@ -23,8 +23,10 @@ import { Dialect, OplockLevel } from "../wire/protocol.ts";
 import { CreateOption } from "./create-rules.ts";
 import type { HandleCachingGrant } from "./file-handle.ts";
 
-/** The oplock or SMB lease that a CREATE requests. These functions read what a client requests and
- *  encode what it is granted, for CREATE and for reconnects. */
+/** Caching grants (oplocks and SMB leases) in CREATE and in reconnects of durable handles: decodes
+ *  what a client requests, and encodes what it is granted. */
+
+/** The oplock or SMB lease that a CREATE requests; `lease` is undefined for an oplock. */
 export interface CachingChoice {
   readonly request: CachingRequest;
   readonly lease: LeaseContext | undefined;
@@ -35,23 +37,25 @@ export function currentGrant(key: string, lease: LeaseContext | undefined): Cach
   return { request: { key, wanted: 0 }, lease };
 }
 
+/** The caching rights (read, write, handle) of an oplock level. */
 const bitsByLevel: Readonly<Record<number, number>> = {
   [OplockLevel.shared]: cacheRead,
   [OplockLevel.exclusive]: cacheRead | cacheWrite,
   [OplockLevel.batch]: cacheRead | cacheWrite | cacheHandle,
 };
 
-/** The caching bits that an oplock level stands for. */
+/** The caching rights of an oplock level; 0 for none. */
 export function cacheBitsOf(level: number): number {
   return bitsByLevel[level] ?? 0;
 }
 
+/** The rights, and the flags of a lease context ([MS-SMB2] 2.2.14.2.10, 2.2.14.2.11). */
 const leaseBits = cacheRead | cacheWrite | cacheHandle;
 const breakInProgress = 2;
 const parentKeySet = 4;
 
-/** The caching that a CREATE requests: undefined if it requests none, or caching of a directory,
- *  which is not granted; a status if the request is invalid. */
+/** The caching that a CREATE requests for its handle, whose persistent id is `open`. Undefined if
+ *  it requests none, or that of a directory, which is not granted; a status if it is invalid. */
 export function chooseCaching(
   { connection }: TreeRequest,
   create: CreateRequest,
@@ -137,7 +141,7 @@ const nothing: GrantedCaching = {
   context: undefined,
 };
 
-/** The oplock level that stands for caching rights. */
+/** The highest oplock level whose caching rights are all in `held`. */
 export function levelOf(held: number): number {
   if ((held & cacheRead) === 0) return OplockLevel.none;
   if ((held & cacheWrite) === 0) return OplockLevel.shared;

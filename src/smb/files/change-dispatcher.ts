@@ -23,13 +23,14 @@ import { isTemporary } from "../../store/store.ts";
  *  of this process publish their changes here. Changes made through REST or by other processes
  *  arrive as stored notices (`file/notices.ts`). */
 
-/** Repeats work while the store is unavailable; undefined when it is no longer wanted. */
+/** Repeats work until the store is available; undefined if `isWanted` becomes false before. */
 type Insist = <T>(isWanted: () => boolean, work: () => Promise<T>) => Promise<T | undefined>;
 type Publish = (share: bigint, changes: readonly FileChange[]) => void;
 
 /** Pause before a failed access of the store is tried again. */
 const retryMilliseconds = 500;
 
+/** Whether and how this process receives the notices of one share. */
 interface ShareSubscription {
   /** Whether this process has watches of the share. */
   isWanted: boolean;
@@ -40,7 +41,8 @@ interface ShareSubscription {
   hasMore: boolean;
 }
 
-/** Reads the stored notices about the shares that clients of this process watch. */
+/** Receives the changes that REST and other processes make in the shares that clients of this
+ *  process watch: stored notices, which it reads and publishes. */
 class RemoteChanges {
   readonly #server: SmbServerState;
   readonly #insist: Insist;
@@ -88,7 +90,7 @@ class RemoteChanges {
     });
   }
 
-  /** Resolves when every later change will be received. */
+  /** Resolves when the subscription is stored: every later change will be received. */
   async whenSubscribed(share: bigint): Promise<void> {
     await this.#shares.get(share)?.queued;
   }
@@ -123,6 +125,7 @@ class RemoteChanges {
   }
 }
 
+/** The filters that report a change of this aspect of a file. */
 const filters: Readonly<Record<NodeAspect, number>> = {
   attributes: ChangeFilter.attributes,
   size: ChangeFilter.size,
@@ -132,8 +135,7 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
-/** Converts stored notices to changes. `added` and `removed` of one file node in one commit are a
- *  move. */
+/** Converts stored notices. `added` and `removed` about one file in one commit are a move. */
 function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
   const changes: FileChange[] = [];
   for (const [index, notice] of received.entries()) {
@@ -167,6 +169,8 @@ function otherHalfOfMove(
   return isMove ? before : undefined;
 }
 
+/** A change of a directory entry: `action` is a `ChangeAction`, `filter` the `ChangeFilter` bits of
+ *  which a watch must have one to report it. */
 export interface FileChange {
   readonly action: number;
   readonly parent: bigint;
@@ -182,15 +186,15 @@ interface WatchedShare {
   isDispatching: boolean;
 }
 
-/** Commits in the backlog of a share. Beyond this, the backlog is dropped, and all watches of the
- *  share get STATUS_NOTIFY_ENUM_DIR. */
+/** Most commits in the backlog of a share. Beyond this, the backlog is dropped, and all watches of
+ *  the share get STATUS_NOTIFY_ENUM_DIR, on which clients list their directories again. */
 const backlogMax = 4096;
-/** Commits whose directories are looked up at the same time. */
+/** Commits of whose directories the ancestors are read at the same time: a watch may be on one. */
 const lookupsMax = 64;
-/** Watches that are notified in one iteration of the event loop. */
+/** Watches that are notified in one iteration of the event loop; others wait for the next one. */
 const watchesPerIterationMax = 256;
 
-/** Sends file changes to the watches of their directories, in the order of the changes. */
+/** Passes changes in order to the watches (of CHANGE_NOTIFY requests) of their directories. */
 export class ChangeDispatcher {
   readonly #server: SmbServerState;
   readonly #shares = new Map<bigint, WatchedShare>();
@@ -206,11 +210,12 @@ export class ChangeDispatcher {
     );
   }
 
-  /** Nothing is tried again: the server ends, and its watches with it. */
+  /** Called when the server stops: from now on, failed work is not repeated. */
   stop(): void {
     this.#isStopped = true;
   }
 
+  /** Reports changes in a share to a watch, until the returned function is called. */
   subscribe(share: bigint, watch: DirectoryWatch): () => void {
     const known = this.#shares.get(share);
     const watched = known ?? { watches: new Set(), backlog: [], isDispatching: false };
@@ -225,7 +230,7 @@ export class ChangeDispatcher {
     };
   }
 
-  /** Resolves when every later change by any process will reach the subscribers. */
+  /** Resolves when every later change in the share, by any process, will reach its watches. */
   whenSubscribed(share: bigint): Promise<void> {
     return this.#remote.whenSubscribed(share);
   }
@@ -240,15 +245,15 @@ export class ChangeDispatcher {
     void this.#server.backgroundWork.add(this.#dispatchAll(share, watched));
   }
 
-  /** Completes pending requests on a directory that became delete-pending. */
+  /** Completes the pending CHANGE_NOTIFY requests on a directory that was marked for deletion. */
   endWatchesOf(share: bigint, directory: bigint): void {
     for (const watch of this.#shares.get(share)?.watches ?? []) {
       if (watch.directory === directory) watch.endRequests(Status.deletePending);
     }
   }
 
-  /** A client waits for changes without repeating its request: one that is not reported because the
-   *  store was unavailable would be missed. */
+  /** See `Insist`. Clients wait for changes without repeating a request: a change that is not
+   *  reported because the store is unavailable would be lost to them. */
   async #insist<T>(isWanted: () => boolean, work: () => Promise<T>): Promise<T | undefined> {
     const { log, clock } = this.#server.world;
     for (;;) {
@@ -342,7 +347,7 @@ function pathFor(
 
 type Entry = Pick<NodeRecord, "parent" | "name" | "kind">;
 
-/** The change of creating, renaming or deleting an entry. */
+/** Describes the creation, renaming or deletion of a directory entry for `publish`. */
 export function nameChange(action: number, { parent, name, kind }: Entry): FileChange {
   const isDirectory = kind === "directory";
   const filter = isDirectory ? ChangeFilter.directoryName : ChangeFilter.fileName;
@@ -358,7 +363,7 @@ export function moveChanges(before: Entry, after: Entry): readonly FileChange[] 
   ];
 }
 
-/** The change of a file that keeps its name: of its contents or properties, as `filter` says. */
+/** Describes new contents or properties of a file (`filter` says which) for `publish`. */
 export function modification(node: NodeRecord, filter: number): FileChange {
   return { action: ChangeAction.modified, parent: node.parent, name: node.name, filter };
 }

@@ -55,7 +55,7 @@ export function checkCreate(create: CreateRequest): NtStatus | undefined {
   return (attributes?.length ?? 0) > 0 ? Status.easNotSupported : undefined;
 }
 
-/** A CREATE that succeeds: with a new handle, or with one that the client already had. */
+/** What the response to a successful CREATE says beside its handle. */
 interface OpenedFile {
   readonly node: NodeRecord;
   /** CreateAction of the response. */

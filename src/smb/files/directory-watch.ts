@@ -1,8 +1,10 @@
 import { Status, type NtStatus } from "../status.ts";
 import { Writer } from "../wire/buffers.ts";
 
-/** What happened to a directory entry, in a CHANGE_NOTIFY response (FILE_NOTIFY_INFORMATION,
- *  [MS-FSCC] 2.7.1). */
+/** CHANGE_NOTIFY, with which clients wait for changes in a directory: the watch of one handle, and
+ *  the encoding of its responses. `change-dispatcher.ts` reports changes to it. */
+
+/** What happened to a directory entry (FILE_NOTIFY_INFORMATION, [MS-FSCC] 2.7.1). */
 export const ChangeAction = {
   added: 1,
   removed: 2,
@@ -34,15 +36,16 @@ export interface NotifyResult {
   readonly data: Buffer;
 }
 
+/** A CHANGE_NOTIFY request that waits for a change. */
 interface PendingNotify {
   readonly bytesMax: number;
   readonly finish: (result: NotifyResult) => void;
 }
 
-/** Limit of the collected changes of one handle; beyond it they are dropped, and the next response
- *  is STATUS_NOTIFY_ENUM_DIR. */
+/** Most changes collected for one handle; beyond it they are dropped, and the next response is
+ *  STATUS_NOTIFY_ENUM_DIR, on which the client lists the directory again. */
 const changesMax = 4096;
-/** Limit of the pending CHANGE_NOTIFY requests on one handle. */
+/** Most pending CHANGE_NOTIFY requests on one handle; further ones fail. */
 const pendingMax = 512;
 const nothing = Buffer.alloc(0);
 
@@ -106,6 +109,7 @@ export class DirectoryWatch {
     };
   }
 
+  /** Completes all pending requests with this status. */
   endRequests(status: NtStatus): void {
     for (const pending of this.#pending.splice(0)) pending.finish({ status, data: nothing });
   }
@@ -134,6 +138,7 @@ export class DirectoryWatch {
 
 const alignment = 4;
 
+/** The data of a response; undefined if it is larger than `bytesMax`. */
 function encodeChanges(changes: readonly ReportedChange[], bytesMax: number): Buffer | undefined {
   const writer = new Writer();
   for (const [index, { action, path }] of changes.entries()) {

@@ -18,22 +18,22 @@ import type { SmbServerState } from "../server.ts";
 import type { Connection } from "../connection.ts";
 
 /** Durable handles, which stay open when their connection is lost, so that the client can reconnect
- *  to them ([MS-SMB2] 3.3.5.9.6 to 3.3.5.9.12). `smb/operations/create.ts` grants them and
- *  reconnects clients. Replays, with which a client repeats a CREATE, follow. */
+ *  to them ([MS-SMB2] 3.3.5.9.6 to 3.3.5.9.12), and replays, with which a client repeats a CREATE.
+ *  `smb/operations/create.ts` grants durable handles and calls `reconnect`. */
 
 /** How long a durable handle of version 2 stays open without a connection, if the client requests
  *  no time. */
 const defaultMilliseconds = 60_000;
 /** How long a durable handle of version 1 stays open; its clients cannot request a time. */
 const version1Milliseconds = 120_000;
-/** Limit of the time that a client requests (version 2). */
+/** Limit of the time that a client requests (version 2): so long may its open reject others. */
 const millisecondsMax = 300_000;
 
 type Request = Extract<DurableContext, { kind: "request" }>;
 type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 
-/** The durability of a new handle. It is granted only with handle caching, as [MS-SMB2] 3.3.5.9.6
- *  requires; otherwise undefined. */
+/** The durability that a new handle gets; undefined for none. `held` are its caching rights:
+ *  durability needs handle caching ([MS-SMB2] 3.3.5.9.6). */
 export function durabilityOf(
   context: Request | undefined,
   held: number,
@@ -52,7 +52,7 @@ export function durableContext(durable: Durability | undefined): CreateContext |
   return durable && encodeDurable(durable.version, durable.milliseconds);
 }
 
-/** Reconnects a durable handle ([MS-SMB2] 3.3.5.9.7 and 3.3.5.9.12). */
+/** A CREATE that reconnects to a durable handle ([MS-SMB2] 3.3.5.9.7 and 3.3.5.9.12). */
 export async function reconnect(
   request: TreeRequest,
   create: CreateRequest,
@@ -120,10 +120,11 @@ function isSamePath(left: readonly string[], right: readonly string[]): boolean 
   return left.map(foldName).join("\\") === right.map(foldName).join("\\");
 }
 
-/** Limit of the durable handles without a connection, of all clients together. Beyond it, the
- *  handles of a lost connection are closed at once. */
+/** Most durable handles without a connection, of all clients together. Beyond it, the handles of a
+ *  lost connection are closed at once. */
 const durablesMax = 4096;
 
+/** A durable handle without a connection; `cancel` stops its time-out. */
 interface DisconnectedHandle {
   readonly handle: FileHandle;
   readonly account: string;
@@ -174,24 +175,22 @@ export class DurableHandles {
   }
 }
 
-/** An open whose CREATE was answered, while it is not known whether the client received the
- *  response. */
+/** An open whose client may not have received the response to its CREATE (`Replays`). */
 export interface ReplayableOpen {
   readonly handle: FileHandle;
   /** CreateAction of the response. */
   readonly action: number;
 }
 
-/** Opens by client and create GUID. A client that did not receive the response to a CREATE sends
- *  the request again over another channel. It must get the same handle, not a second one that it
- *  would never close ([MS-SMB2] 3.3.5.9.10). */
+/** Opens by client and CreateGuid, the id that the client gives a CREATE. A client that did not
+ *  receive the response sends the request again over another channel. It must get the same handle,
+ *  not a second one that it would never close ([MS-SMB2] 3.3.5.9.10). */
 export class Replays {
   readonly #opens = new Map<string, ReplayableOpen>();
   readonly #names = new Map<bigint, string>();
   readonly #pending = new Set<string>();
 
-  /** The open that a CREATE with this GUID has made before; `pending` if that CREATE is still
-   *  running. */
+  /** The open of an earlier CREATE with this key; `pending` if that CREATE is still running. */
   find(name: string): ReplayableOpen | "pending" | undefined {
     return this.#pending.has(name) ? "pending" : this.#opens.get(name);
   }
@@ -209,9 +208,8 @@ export class Replays {
     this.#names.set(open.handle.id.persistent, name);
   }
 
-  /** Called when a handle is closed or used by a request. Then its client has received the
-   *  response, and another CREATE with this GUID is a new open (Open.IsReplayEligible becomes
-   *  FALSE). */
+  /** Called when a handle is closed or used by a request: its client has received the response, so
+   *  another CREATE with its GUID is a new open (Open.IsReplayEligible becomes FALSE). */
   remove({ id }: FileHandle): void {
     if (this.#names.size === 0) return;
     const name = this.#names.get(id.persistent);

@@ -12,8 +12,8 @@ import { parseIso } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 
-/** The handles of open files: what a session keeps for each, which rights they have, and how a
- *  request finds one by its FileId, or names a file by its path. */
+/** The handles of open files: their state, the rights in an access mask, the paths by which clients
+ *  name files, and how a request finds a handle by its FileId. */
 
 /** An open file or directory of an SMB client. The lock record of the file has the same open under
  *  `id.persistent`. */
@@ -55,7 +55,7 @@ export interface FileHandle {
   keepsChangeTime: boolean;
 }
 
-/** The handle as the operations of `file/filesystem` take it. */
+/** The parameters with which the operations of `file/filesystem` identify a handle. */
 export function requestOn({ reference, id, keepsLastWrite }: FileHandle) {
   return { reference, handle: id.persistent, keepsLastWrite };
 }
@@ -78,13 +78,13 @@ export interface Durability {
   readonly createGuid: string | undefined;
 }
 
-/** Access masks, in which CREATE has a bit for each right that it requests ([MS-SMB2] 2.2.13.1). A
- *  generic bit stands for several rights. */
+/** The generic bits of an access mask, in which CREATE has a bit for each right that it requests
+ *  ([MS-SMB2] 2.2.13.1). A generic bit means several rights. */
 const genericBits = 0xf000_0000;
 /** Reserved bits; a request with one of them is invalid. */
 const unknownBits = 0x0ce0_fe00;
 
-/** An access mask without generic bits and MAXIMUM_ALLOWED. */
+/** An access mask without generic bits. `wantsMaximum`: all rights that the client may have. */
 interface ResolvedAccess {
   readonly access: number;
   readonly wantsMaximum: boolean;
@@ -104,7 +104,7 @@ export function has(access: number, rights: number): boolean {
   return (access & rights) !== 0;
 }
 
-/** A path relative to the share. */
+/** A path relative to the share, as CREATE and renames name files. */
 export interface ParsedPath {
   readonly components: readonly string[];
   /** Whether the path ends with a backslash, so that it can only name a directory. */
@@ -176,7 +176,7 @@ export function findFile(request: TreeRequest, named: FileId): FileHandle | NtSt
   return typeof found === "number" || found.kind === "file" ? found : Status.invalidDeviceRequest;
 }
 
-/** ChannelSequence is a 16-bit number that wraps: differences from here on count as negative. */
+/** Half the range of ChannelSequence, which wraps: a difference from here on is negative. */
 const half = 0x8000;
 const modifyingCommands: ReadonlySet<number> = new Set([
   Command.write,

@@ -11,13 +11,13 @@ import { Status, type NtStatus } from "../status.ts";
 import { InfoType, type SetInfoRequest } from "../wire/io.ts";
 import { rootId, type NodeRecord } from "../../file/records.ts";
 
-/** Information classes: numbered structures that describe a file or a file system, for QUERY_INFO
- *  and SET_INFO ([MS-FSCC] 2.4, 2.5). */
+/** Information classes: numbered structures that describe a file or a file system ([MS-FSCC] 2.4,
+ *  2.5), for QUERY_INFO, SET_INFO and, at the end of this file, QUERY_DIRECTORY. */
 
 /** A file information class for QUERY_INFO ([MS-FSCC] 2.4). */
 interface FileClass {
-  /** Smallest buffer of the client; a smaller one fails with INFO_LENGTH_MISMATCH. Data beyond this
-   *  length may be truncated. */
+  /** Smallest buffer that a client may offer; a smaller one fails with INFO_LENGTH_MISMATCH. A
+   *  larger one that does not hold all data gets as much as it holds. */
   readonly fixedBytes: number;
   /** Access rights of which the handle must have one; 0 if it needs none. */
   readonly needs: number;
@@ -27,9 +27,8 @@ interface FileClass {
 
 const modeBits = 0x103e;
 
-/** The information classes of files, by number in [MS-FSCC]. The name of the encoder is the name of
- *  the class, except for 6: FileInternal, 7: FileEa, 8: FileAccess, 14: FilePosition, 17:
- *  FileAlignment. */
+/** The classes of files for QUERY_INFO, by number in [MS-FSCC]. Encoders are named like the class,
+ *  except for 6: FileInternal, 7: FileEa, 8: FileAccess, 14: FilePosition, 17: FileAlignment. */
 export const fileClasses: Readonly<Record<number, FileClass>> = {
   4: { fixedBytes: 40, needs: Right.readAttributes, encode: basic },
   5: { fixedBytes: 24, needs: 0, encode: standard },
@@ -153,19 +152,22 @@ function identity(info: FileInfo): Buffer {
   return new Writer(24).u64(info.share.id).u64(indexOf(info)).u64(0n).finish();
 }
 
+/** Whether the rights of a handle permit to query a class. */
 export function mayQuery({ access }: FileHandle, { needs }: FileClass): boolean {
   return needs === 0 || has(access, needs);
 }
 
-/** The structures in SET_INFO requests follow ([MS-FSCC] 2.4). */
+/* Structures in SET_INFO requests ([MS-FSCC] 2.4). */
 
 const basicBytes = 36;
 const directoryAttribute = 0x10;
 const temporaryAttribute = 0x100;
-/** Times that a client sends to stop or resume the automatic update of a time ([MS-FSCC] 2.4.7). */
+/** What a client sends instead of a time, so that the server stops or resumes to update that time
+ *  with changes of the file ([MS-FSCC] 2.4.7). */
 const stopUpdating = -1n;
 const resumeUpdating = -2n;
 
+/** FileBasicInformation in a SET_INFO: times and attributes to set. */
 interface BasicInformation {
   readonly change: BasicInfoChange;
   /** Whether later writes leave the last write time as it is; undefined if this does not change. */
@@ -208,8 +210,7 @@ function timeOf(fileTime: bigint): Ticks | undefined {
 const renameClass = 10;
 const renameHeadBytes = 20;
 
-/** The new path of a SET_INFO that renames; undefined for any other. For the audit log and the
- *  request feed. */
+/** The new path in a SET_INFO that renames a file, for audit log and request feed. */
 export function newPathIn({ infoType, infoClass, data }: SetInfoRequest): string[] | undefined {
   if (infoType !== InfoType.file || infoClass !== renameClass) return undefined;
   const decoded = decodeRename(data);
@@ -229,7 +230,7 @@ export function decodeRename(data: Buffer): { replaces: boolean; name: string } 
   return reader.intact ? { replaces, name } : Status.infoLengthMismatch;
 }
 
-/** A share as the file system information classes describe it ([MS-FSCC] 2.5). */
+/** A share, which clients see as a volume (file system), with its size and free space. */
 interface Volume {
   readonly space: VolumeSpace;
   readonly share: Pick<ShareAddress, "name" | "id">;
@@ -253,7 +254,7 @@ const volumeFlags = 0x2 | 0x4 | 0x8;
 /** SSINFO_FLAGS_ALIGNED_DEVICE and SSINFO_FLAGS_PARTITION_ALIGNED_ON_DEVICE. */
 const alignedFlags = 0x3;
 
-/** The information classes of file systems, by number in [MS-FSCC]. The name of the encoder is the
+/** The classes of file systems that QUERY_INFO supports, by number in [MS-FSCC]. Encoders have the
  *  name of the class, except for 4: FileFsDevice, 6: FileFsControl, 8: FileFsObjectId. */
 export const volumeClasses: Readonly<Record<number, VolumeClass>> = {
   1: { fixedBytes: 24, encode: volumeName },
@@ -319,8 +320,8 @@ const clusterBytes = 4096;
 const normalAttribute = 0x80;
 
 /** Times, sizes and attributes of a file, as SMB reports them. Reads do not update the last access
- *  time; unless a client has set it, the last write time is reported. `reservedBytes` is the
- *  allocation size that a handle has requested. */
+ *  time: unless a client has set it, it is the last write time. `reservedBytes` is the allocation
+ *  size that the client has requested for its handle. */
 export function factsOf(node: NodeRecord, reservedBytes = 0): FileFacts {
   const size = node.content?.length ?? 0;
   const allocatedBytes = Math.max(size, reservedBytes);
@@ -336,25 +337,26 @@ export function factsOf(node: NodeRecord, reservedBytes = 0): FileFacts {
   };
 }
 
-/** The file id that SMB sends. For the root directory it is the id of the share, because its id 0
- *  means "no id" in SMB. */
+/** The file id (IndexNumber) that SMB sends. The root directory of a share has the stored id 0,
+ *  which means "no id" in SMB, so the id of the share is sent for it. */
 export function indexNumberOf(node: NodeRecord, share: bigint): bigint {
   return node.id === rootId ? share : node.id;
 }
 
-/** An entry of a QUERY_DIRECTORY response, which this file encodes. It has a name of its own,
- *  because the entries `.` and `..` are not named like the directories that they stand for. */
+/** An entry of a QUERY_DIRECTORY response. It has a name beside its record, because the entries `.`
+ *  and `..` are not named like the directories that they mean. */
 export interface NamedNode {
   readonly name: string;
   readonly node: NodeRecord;
 }
 
+/** Writes the fields of an entry that differ between the classes; `index` is the file id. */
 type Tail = (writer: Writer, index: bigint) => void;
 
 interface EntryClass {
   /** Set for FileNamesInformation, which has no times, sizes and attributes. */
   readonly namesOnly?: true;
-  /** Writes the fields between the length of the name and the name. */
+  /** Writes the fields between the length of the name and the name itself. */
   readonly tail: Tail;
   /** Length of the entry without the file name, which follows at this offset. */
   readonly fixedBytes: number;
@@ -385,8 +387,7 @@ const entryClasses: Readonly<Record<number, EntryClass>> = {
   },
 };
 
-/** The smallest buffer for an entry of this information class; undefined if the class is not
- *  supported. */
+/** The smallest buffer for an entry of this class; undefined if the class is not supported. */
 export function entryBytesMin(infoClass: number): number | undefined {
   return entryClasses[infoClass]?.fixedBytes;
 }
@@ -407,7 +408,7 @@ export function encodeEntry(infoClass: number, { name, node }: NamedNode, share:
   return writer.bytes(bytes).finish();
 }
 
-/** Position of a QUERY_DIRECTORY enumeration. */
+/** How far a client has listed a directory: QUERY_DIRECTORY continues there. Kept by the handle. */
 export interface Listing {
   readonly pattern: string;
   /** How many of the entries `.` and `..`, which come first, were returned. */

@@ -12,9 +12,9 @@ import {
 import { Status, type NtStatus } from "../status.ts";
 import { contextData, ContextName, type CreateRequest } from "../wire/create.ts";
 
-/** Security descriptors in the binary form of SMB. Stored ones are texts in SDDL (security
- *  descriptor definition language), as REST has them. CREATE, QUERY_INFO and SET_INFO call these
- *  functions. */
+/** Security descriptors (owner, group and access lists of a file), which SMB sends in binary form.
+ *  They are stored as texts in SDDL (security descriptor definition language), as REST has them.
+ *  CREATE, QUERY_INFO and SET_INFO call these functions. */
 
 /** The security descriptor of a CREATE in SDDL. Undefined if the request has none; a status if it
  *  is malformed. */
@@ -25,14 +25,15 @@ export function descriptorText(create: CreateRequest): string | NtStatus | undef
   return descriptor === undefined ? Status.invalidParameter : formatSddl(descriptor);
 }
 
-/** The requested parts of a security descriptor in the binary form of SMB; undefined if the stored
- *  SDDL is malformed. */
+/** The parts of a stored descriptor that a QUERY_INFO requests (`SecurityPart` bits), in binary
+ *  form; undefined if the stored SDDL is malformed. */
 export function descriptorBytes(sddl: string, parts: number): Buffer | undefined {
   const descriptor = parseSddl(sddl);
   return descriptor && Buffer.from(encodeDescriptor(descriptor, parts));
 }
 
-/** Replaces the given parts of a descriptor; undefined if the bytes are malformed. */
+/** The SDDL of `present` with the parts of `given` that a SET_INFO names (`SecurityPart` bits);
+ *  undefined if the bytes are malformed. */
 export function mergeDescriptor(present: string, given: Buffer, parts: number): string | undefined {
   const before = parseSddl(present);
   const next = decodePartial(given);

@@ -10,7 +10,9 @@ import type { ParsedPath } from "./file-handle.ts";
 import { accounts } from "../../account/account-record.ts";
 import type { ShareAddress } from "../../file/filesystem/file-reference.ts";
 
-/** The epoch of the share snapshot that a CREATE names, by which the files of the snapshot are read
+/** Shares and share snapshots: how SMB requests find and list them. */
+
+/** The number (epoch) of the share snapshot that a CREATE names, with which its files are read
  *  (`file/share-tree.ts`). Undefined if it names none and means the current files. */
 export async function epochOf(
   runtime: Runtime,
@@ -26,8 +28,7 @@ export async function epochOf(
   return matching?.epoch ?? { status: Status.objectNameNotFound };
 }
 
-/** The snapshot with this time, or the first one within its second: clients may send whole
- *  seconds. */
+/** The share snapshot of this time, or of its second: clients may send whole seconds. */
 async function findSnapshot(
   runtime: Runtime,
   share: bigint,
@@ -51,8 +52,8 @@ export function listSnapshots(
   });
 }
 
-/** Limit of the shares that an enumeration examines per account, including NFS shares, which it
- *  omits. Clients can connect to shares beyond the limit, too. */
+/** Most shares of an account that a listing reads, NFS shares included, which it omits. Clients can
+ *  connect to further shares, but do not see them listed. */
 const sharesMax = 10_000;
 
 /** The share of a tree connect; undefined if it does not exist or is an NFS share, which SMB does
@@ -71,7 +72,8 @@ export function findShare(
   return runOnce(runtime, { effect: "reads", attempt: find });
 }
 
-/** The names of the shares of an account for the srvsvc enumeration, without NFS shares. */
+/** The names of the shares of an account, without NFS shares, for clients that list them through
+ *  the pipe srvsvc (`smb/pipe/rpc.ts`). */
 export function listShares(runtime: Runtime, accountName: string): Promise<readonly string[]> {
   const list = async ({ records }: Attempt): Promise<readonly string[]> => {
     const account = await records.get(accounts, accountName);

@@ -10,12 +10,9 @@ import { Status, type NtStatus } from "../status.ts";
 import { md4, Rc4 } from "../crypto/md4-rc4.ts";
 import { Reader, Writer } from "../wire/buffers.ts";
 
-/** Logins with NTLM: the class `Login`, which `smb/operations/session-setup.ts` uses, and before it
- *  the verification of NTLMv2 responses ([MS-NLMP] 3.3.2). NTLMv1 responses are rejected, because
- *  they can be broken. */
-
-/** Encodes and decodes the three messages of NTLM ([MS-NLMP] 2.2.1): NEGOTIATE and AUTHENTICATE of
- *  the client, CHALLENGE of the server. */
+/** Logins with NTLM: its three messages ([MS-NLMP] 2.2.1), the verification of NTLMv2 responses
+ *  ([MS-NLMP] 3.3.2), and the class `Login`, which `smb/operations/session-setup.ts` uses. NTLMv1
+ *  responses are rejected, because they can be broken. */
 
 const ntlmSignature = Buffer.from("NTLMSSP\0", "latin1");
 export const MessageType = { negotiate: 1, challenge: 2, authenticate: 3 } as const;
@@ -36,7 +33,7 @@ const NtlmFlag = {
   bits56: 0x8000_0000,
 } as const;
 
-/** Flags that every CHALLENGE has. */
+/** Flags that every CHALLENGE message has. */
 const alwaysSet =
   NtlmFlag.unicode |
   NtlmFlag.ntlm |
@@ -54,6 +51,7 @@ const echoed =
   NtlmFlag.keyExchange |
   NtlmFlag.bits56;
 
+/** The type of an NTLM message (`MessageType`); undefined if the bytes are none. */
 export function typeOfMessage(message: Buffer): number | undefined {
   if (message.length < 12 || !message.subarray(0, 8).equals(ntlmSignature)) return undefined;
   return message.readUInt32LE(8);
@@ -103,6 +101,7 @@ function encodeChallenge(options: ChallengeOptions): Buffer {
     .finish();
 }
 
+/** The AUTHENTICATE message: the client's answer to the challenge. */
 interface Authenticate {
   readonly ntResponse: Buffer;
   readonly domain: string;
@@ -134,7 +133,7 @@ const hasMicFlag = 2;
 const blobHeadBytes = 28;
 const pairsMax = 64;
 
-/** Whether the AV pairs of an NTLMv2 response are well-formed; NTLMv1 has none. */
+/** Whether the attribute-value pairs in an NTLMv2 response are well-formed. */
 export function hasValidPairs(ntResponse: Buffer): boolean {
   const reader = new Reader(ntResponse, 16 + blobHeadBytes);
   for (let count = 0; count < pairsMax; count += 1) {
@@ -146,8 +145,7 @@ export function hasValidPairs(ntResponse: Buffer): boolean {
   return false;
 }
 
-/** Whether the response says, in MsvAvFlags, that the client has sent a MIC: a signature of all
- *  three messages. */
+/** Whether an NTLMv2 response says that its message has a MIC, a signature of all messages. */
 export function claimsMic(ntResponse: Buffer): boolean {
   const reader = new Reader(ntResponse, 16 + blobHeadBytes);
   for (let count = 0; count < pairsMax && reader.intact; count += 1) {
@@ -163,12 +161,13 @@ const proofBytes = 16;
 const ntlm1ResponseBytes = 24;
 const sessionKeyBytes = 16;
 
-/** The NT hash of a password (NTOWFv1). The password of a storage account is its key in base64. */
+/** The NT hash of a password (NTOWFv1 in [MS-NLMP]). Clients log in with the name of a storage
+ *  account and, as password, its key in Base64. */
 export function passwordHash(password: string): Buffer {
   return md4(Buffer.from(password, "utf16le"));
 }
 
-/** The messages of one login, all of which the proof or the MIC of the client covers. */
+/** The messages of one login, which the client's proof of the password and its MIC cover. */
 interface Exchange {
   readonly negotiate: Buffer;
   readonly challengeMessage: Buffer;
@@ -196,8 +195,8 @@ export function proveSession(
   return isMicValid(sessionKey, ntResponse, exchange) ? sessionKey : undefined;
 }
 
-/** The session key: the one that the client sent encrypted, if key exchange was negotiated, else
- *  the base key. */
+/** The session key of a login: the one that the client chose and sent encrypted with the base key,
+ *  if key exchange was negotiated; otherwise the base key. */
 function exportedKey(base: Buffer, response: Authenticate): Buffer | undefined {
   if ((response.flags & NtlmFlag.keyExchange) === 0) return base;
   if (response.encryptedSessionKey.length !== sessionKeyBytes) return undefined;
@@ -216,8 +215,8 @@ function isMicValid(sessionKey: Buffer, ntResponse: Buffer, exchange: Exchange):
 
 type Direction = "client-to-server" | "server-to-client";
 
-/** mechListMIC: the signature of the list of mechanisms, as the first signed message of each
- *  direction ([MS-NLMP] 3.4.4). */
+/** mechListMIC: a signature of the list of login mechanisms that the client offered, so that an
+ *  attacker cannot change the list. Formed as the first signed message ([MS-NLMP] 3.4.4). */
 function mechanismListMic(
   sessionKey: Buffer,
   flags: number,
@@ -242,9 +241,8 @@ function hmacMd5(key: Buffer, ...parts: readonly Uint8Array[]): Buffer {
   return hmac.digest();
 }
 
-/** The result of one message of a client that authenticates: another message is needed, or the
- *  authentication is complete or failed. */
-
+/** The result of one message of a login: its failure (a status), the next token for the client, or
+ *  the end of the login with the last token. */
 export type LoginStep =
   | NtStatus
   | { readonly step: "continue"; readonly token: Buffer }
@@ -254,7 +252,7 @@ export type LoginStep =
       readonly account: AccountSettings;
       readonly sessionKey: Buffer;
     }
-  /** The client logs in without an account; the caller decides whether to accept it. */
+  // A login without an account; the caller decides whether to accept it.
   | { readonly step: "anonymous"; readonly token: Buffer };
 
 interface LoginOptions {
@@ -267,7 +265,7 @@ interface LoginOptions {
 const rejected = Status.logonFailure;
 const malformed = Status.invalidParameter;
 
-/** One SPNEGO/NTLM authentication, from the first token to a session key or a failure. */
+/** One login with NTLM, inside SPNEGO tokens or without, up to a session key or a failure. */
 export class Login {
   readonly #options: LoginOptions;
   #negotiate: Buffer | undefined;
@@ -280,7 +278,7 @@ export class Login {
     this.#options = options;
   }
 
-  /** Handles the next token of the client, and returns what to answer. */
+  /** Handles the next token of the client. */
   accept(bytes: Buffer): LoginStep {
     if (typeOfMessage(bytes) !== undefined) {
       this.#isRawNtlm = true;
@@ -356,7 +354,8 @@ export class Login {
     return token === undefined ? rejected : { step: "anonymous", token };
   }
 
-  /** The final token; undefined if mechListMIC shows that the list was changed in transit. */
+  /** The last token for the client; undefined if the client's mechListMIC shows that the list of
+   *  mechanisms was changed in transit. */
   #complete(sessionKey: Buffer, flags: number, check: Buffer | undefined): Buffer | undefined {
     if (this.#isRawNtlm) return Buffer.alloc(0);
     const list = this.#mechanisms;
@@ -369,6 +368,7 @@ export class Login {
   }
 }
 
+/** The answer to a first token whose NTLM message is missing or is of another mechanism. */
 const askForNtlm: LoginStep = {
   step: "continue",
   token: encodeServerToken({ state: Negotiation.requestCheck, namesMechanism: true }),

@@ -23,12 +23,13 @@ import { Writer } from "../wire/buffers.ts";
 import { DirectoryWatch, type NotifyResult } from "../files/directory-watch.ts";
 
 /** QUERY_DIRECTORY lists the entries of a directory that match a pattern, and CHANGE_NOTIFY reports
- *  its changes. The wildcards of patterns ([MS-FSA] 2.1.4.4) come first in this file. */
+ *  its changes. The matching of names with patterns comes first in this file. */
 
+/** The wildcards of DOS besides `*` and `?` ([MS-FSA] 2.1.4.4). */
 const dosStar = "<";
 const dosQuestion = ">";
 const dosDot = '"';
-/** Bounds the time of one comparison; beyond it the name does not match. */
+/** Most steps of comparing a name with a pattern, to bound its time; beyond it they differ. */
 const stepsMax = 100_000;
 
 function isPattern(text: string): boolean {
@@ -99,13 +100,12 @@ class Matcher {
   }
 }
 
-/** Names that one store snapshot reads. If the response has room left, the next ones are read. */
+/** Names that one transaction reads; a request runs several while its response has room. */
 const pageEntries = 500;
 const pagesMax = 10_000;
 const alignment = 8;
 
-/** QUERY_DIRECTORY: lists the entries that match a pattern, continuing where the last request
- *  ended. */
+/** QUERY_DIRECTORY: lists entries that match a pattern, from where the last request ended. */
 export async function queryDirectory(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeQueryDirectory(request.message);
   if (decoded === undefined || exceedsLimits(request, decoded.outputBytesMax)) {
@@ -153,6 +153,7 @@ async function list(
   return newResponse(encodeDataResponse(buffer.finish()));
 }
 
+/** The listing that a request continues, or a new one if it is the first or restarts. */
 function listingOf(handle: FileHandle, { flags, pattern }: QueryDirectoryRequest): Listing {
   const isNew = (flags & DirectoryFlag.reopen) !== 0 || handle.listing === undefined;
   const restarts = (flags & DirectoryFlag.restart) !== 0;
@@ -175,11 +176,12 @@ function showDots(listing: Listing, buffer: EntryBuffer, directory: NodeRecord):
   }
 }
 
+/** The encoded entries of one response. */
 class EntryBuffer {
   readonly #writer = new Writer();
   readonly #decoded: QueryDirectoryRequest;
   readonly #share: bigint;
-  /** Offset of the last entry, at which it gets the distance to the next one. */
+  /** Offset of the last entry, which begins with the distance to the next one. */
   #last = 0;
   isFull = false;
 
@@ -192,7 +194,7 @@ class EntryBuffer {
     return this.#writer.length === 0;
   }
 
-  /** False if the entry does not fit; then no further entry is added. */
+  /** Adds an entry; false if it does not fit, after which no further one is added. */
   add(named: NamedNode): boolean {
     const entry = encodeEntry(this.#decoded.infoClass, named, this.#share);
     const start = Math.ceil(this.#writer.length / alignment) * alignment;
@@ -212,7 +214,7 @@ class EntryBuffer {
   }
 }
 
-/** CHANGE_NOTIFY: responds when a directory changes. */
+/** CHANGE_NOTIFY: waits until a directory changes, and responds with the changes. */
 export async function changeNotify(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeChangeNotify(request.message);
   if (decoded === undefined || exceedsLimits(request, decoded.outputBytesMax)) {
@@ -233,8 +235,8 @@ export async function changeNotify(request: TreeRequest): Promise<CommandResult>
   return isAnswered ? newResponse(encodeDataResponse(data), status) : status;
 }
 
-/** Resolves with the next changes of the directory, or when the request is cancelled. Sends an
- *  interim response if there are none yet. */
+/** Resolves with the next changes of a watched directory, or when the request is cancelled. Sends
+ *  an interim response if there are no changes yet. */
 function next(
   { lifetime }: TreeRequest,
   watch: DirectoryWatch,

@@ -30,7 +30,7 @@ import type { Session } from "../session.ts";
 /** The handlers of all commands by number, with those of the shortest commands, and `dispatch`,
  *  which checks a request and runs its handler. */
 
-/** ECHO: clients send it to test the connection. */
+/** ECHO: clients send it to test the connection; the response is empty. */
 const echo = emptyResponse;
 
 /** CLOSE: closes a file with its locks and caching grants, or a pipe. */
@@ -57,8 +57,8 @@ function flush(request: TreeRequest): CommandResult {
   return has(handle.access, flushRights) ? emptyResponse() : Status.accessDenied;
 }
 
-/** The handler of a command, and what the ids in the header of the request must name: nothing, a
- *  session, or also a tree connect of it. */
+/** The handler of a command, and what must exist for it: nothing, the session that the header of
+ *  the request names, or also the tree connect (the connected share). */
 type CommandDeclaration =
   | { readonly needs: "nothing"; readonly handle: Handler<Request> }
   | { readonly needs: "session"; readonly handle: Handler<SessionRequest> }
@@ -115,7 +115,7 @@ function checkSignature(request: Request): NtStatus | undefined {
   if (encryptedBy !== undefined || header.command === Command.negotiate) return undefined;
   const channel = connection.channels.get(header.sessionId);
   if ((header.flags & HeaderFlag.signed) !== 0) {
-    // A connection that is being bound to a session signs its requests with the key of the session.
+    // Before a connection is bound to a session, it signs with the key of the session.
     const signer = connection.signerOf(header.sessionId);
     if (signer === undefined) {
       return channel === undefined ? Status.userSessionDeleted : Status.notSupported;
@@ -126,6 +126,7 @@ function checkSignature(request: Request): NtStatus | undefined {
   return mustSign ? Status.accessDenied : undefined;
 }
 
+/** Runs a handler that needs a session, if the session exists and permits the request. */
 async function withSession(
   request: Request,
   declaration: Exclude<CommandDeclaration, { needs: "nothing" }>,

@@ -44,13 +44,13 @@ import { modification, moveChanges, type FileChange } from "../files/change-disp
 import { ChangeFilter } from "../files/directory-watch.ts";
 import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
 
-/** QUERY_INFO and SET_INFO: reading and changing what is known about a file, its volume or its
- *  security descriptor. Each information class is a row of a table. */
+/** QUERY_INFO and SET_INFO: reading and changing properties of a file, its volume or its security
+ *  descriptor. Requests name them by information class; each class is a row of a table. */
 
-/** FileFullEaInformation: no file has extended attributes. */
+/** The number of FileFullEaInformation; no file has the extended attributes that it queries. */
 const extendedAttributesClass = 15;
 
-/** QUERY_INFO: information about a file, the volume or the security descriptor. */
+/** QUERY_INFO: returns the information class that the request names. */
 export async function queryInfo(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeQueryInfo(request.message);
   if (decoded === undefined) return Status.invalidParameter;
@@ -90,8 +90,7 @@ async function queryFile(
   return data === undefined ? Status.objectNameNotFound : truncatedTo(data, outputBytesMax);
 }
 
-/** The response with as much data as the client accepts; with STATUS_BUFFER_OVERFLOW if it is
- *  truncated. */
+/** A response with as much data as the client accepts, or STATUS_BUFFER_OVERFLOW if cut. */
 function truncatedTo(data: Buffer, bytesMax: number): CommandResult {
   if (data.length <= bytesMax) return newResponse(encodeDataResponse(data));
   return newResponse(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
@@ -126,13 +125,13 @@ async function querySecurity(
   return errorResponse(Status.bufferTooSmall, new Writer(4).u32(bytes.length).finish());
 }
 
-/** The operation that a SET_INFO runs, or the status of an invalid or complete request. The
- *  operation returns the changes to report to directory watches. */
+/** The operation that a SET_INFO runs, or the status of a request that is invalid or needs none.
+ *  The operation returns the changes to report to the watches of CHANGE_NOTIFY requests. */
 type SetStep = NtStatus | ((runtime: Runtime) => ChangesOutcome);
 type ChangesOutcome = Promise<FileOutcome<readonly FileChange[]>>;
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => SetStep;
 
-/** The information classes that clients can set, by number ([MS-FSCC] 2.4). */
+/** The setters of the information classes that clients can set, by number ([MS-FSCC] 2.4). */
 const setters: Readonly<Record<number, Setter>> = {
   4: setBasic,
   10: rename,
@@ -143,7 +142,7 @@ const setters: Readonly<Record<number, Setter>> = {
   20: setEnd,
   39: setNothing(8),
 };
-/** Classes of which clients expect a specific status: hard links, and extended attributes. */
+/** The status that clients expect for hard links and extended attributes: not supported. */
 const refusedClasses: Readonly<Record<number, NtStatus>> = {
   11: Status.notSupported,
   15: Status.easNotSupported,
@@ -174,6 +173,7 @@ function stepOf(request: TreeRequest, handle: FileHandle, decoded: SetInfoReques
   return setter(handle, decoded.data, request);
 }
 
+/** The setter of a class that is accepted without effect. */
 function setNothing(bytes: number): Setter {
   return (_, data) => (data.length < bytes ? Status.infoLengthMismatch : Status.success);
 }
@@ -264,8 +264,8 @@ function setEnd(handle: FileHandle, data: Buffer): SetStep {
   return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
-/** An allocation size below the length of the file truncates the file. A larger one is only
- *  remembered by the handle. */
+/** FileAllocationInformation: a size below the length of the file truncates it; a larger one is
+ *  only kept in the handle and reported, because no storage is reserved. */
 function setAllocation(handle: FileHandle, data: Buffer): SetStep {
   const length = decodeLength(handle, data);
   if (typeof length === "number") return length;
@@ -278,7 +278,7 @@ function setAllocation(handle: FileHandle, data: Buffer): SetStep {
   return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
-/** The length in a request that sets a size, or the status of a request that is not allowed. */
+/** The length in a SET_INFO that sets a size, or the status if the handle does not permit it. */
 function decodeLength(handle: FileHandle, data: Buffer): bigint | NtStatus {
   if (data.length < 8) return Status.infoLengthMismatch;
   if (handle.isDirectory) return Status.invalidParameter;
@@ -304,5 +304,5 @@ function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoReques
   return (runtime) => changed(setSecurity(runtime, setting), ChangeFilter.security);
 }
 
-/** Used to check whether the bytes of the request are a valid descriptor. */
+/** Any valid descriptor: merged with the bytes of a request, it shows whether they are valid. */
 const probeSddl = "O:SYG:SYD:(A;;FA;;;SY)";

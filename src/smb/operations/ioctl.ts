@@ -23,8 +23,8 @@ import { listSnapshots } from "../files/shares.ts";
 /** IOCTL: file system controls (FSCTL), each of them a small command of its own, by code ([MS-SMB2]
  *  3.3.5.15). Server-side copy comes first. */
 
-/** Server-side copy ([MS-SMB2] 3.3.5.15.6): the client gets a resume key of the source handle, and
- *  sends it with the chunks to copy. The limits are those of Windows. */
+/* Server-side copy ([MS-SMB2] 3.3.5.15.6): the client gets a resume key of the source handle, and
+ * sends it with the chunks to copy. The limits of a request are those of Windows. */
 
 const chunksMax = 256;
 const chunkBytesMax = 1024 * 1024;
@@ -44,8 +44,8 @@ function resumeKey(
   return new Writer(keyResponseBytes).u64(id.persistent).u64(id.volatile).zeros(16).finish();
 }
 
-/** Copies chunks of a file to `target`. `rights`: whether the target handle must be readable,
- *  too. */
+/** FSCTL_SRV_COPYCHUNK: copies chunks of a file to `target`. FSCTL_SRV_COPYCHUNK_WRITE differs in
+ *  `rights`: the target handle need not be readable. */
 async function copyChunks(
   request: TreeRequest,
   target: FileHandle,
@@ -84,8 +84,8 @@ async function copyChunks(
   return status === undefined ? data : newResponse(encodeIoctlResponse(decoded, data), status);
 }
 
-/** A copy request: the resume key of the source, and the chunks. Of too many chunks, only one more
- *  than permitted is decoded. */
+/** The resume key of the source and the chunks in a copy request. Of too many chunks only one more
+ *  than permitted is decoded, enough to reject the request. */
 function decodeCopy(input: Buffer) {
   const reader = new Reader(input);
   const source = reader.bytes(keyBytes);
@@ -108,7 +108,7 @@ function findSource({ session }: TreeRequest, key: Buffer): FileHandle | undefin
   return isMeant && key.readBigUInt64LE(16) === 0n ? handle : undefined;
 }
 
-/** Copies one chunk. Returns the status if that fails. */
+/** Copies one chunk; undefined if it was copied, otherwise the status of the error. */
 async function copyOne(
   request: TreeRequest,
   source: FileHandle,
@@ -226,7 +226,7 @@ function bytesOfIPv6(text: string): Buffer {
   return writer.finish();
 }
 
-/** The output of a control, or what the handler returns. */
+/** The output of a control, which `ioctl` puts into the response, or a whole response or error. */
 type ControlResult = Buffer | CommandResult;
 type FileControl = (
   request: TreeRequest,
@@ -234,6 +234,7 @@ type FileControl = (
   decoded: IoctlRequest,
 ) => ControlResult | Promise<ControlResult>;
 
+/** Codes of the controls that need no open file ([MS-FSCC] 2.3). */
 const Control = {
   dfsReferrals: 0x0006_0194,
   dfsReferralsEx: 0x0006_01b0,

@@ -32,7 +32,7 @@ import { leaseKeyOf } from "../files/caching-choice.ts";
 
 /** LOCK needs a handle with one of these rights. */
 const lockingRights = Right.readData | Right.writeData | Right.appendData;
-/** Exclusive limit of the end of a locked range: offsets have 64 bits. */
+/** A locked range must end at or before this: offsets have 64 bits. */
 const offsetEnd = 1n << 64n;
 const validLockFlags: ReadonlySet<number> = new Set([
   LockFlag.shared,
@@ -41,7 +41,7 @@ const validLockFlags: ReadonlySet<number> = new Set([
   LockFlag.exclusive | LockFlag.failImmediately,
 ]);
 
-/** LOCK: locks or unlocks byte ranges, once even if the client repeats the request. */
+/** LOCK: locks or unlocks byte ranges. A request that the client repeats has no second effect. */
 export async function lock(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeLock(request.message);
   if (decoded === undefined) return Status.invalidParameter;
@@ -62,13 +62,13 @@ export async function lock(request: TreeRequest): Promise<CommandResult> {
   return emptyResponse();
 }
 
-/** Mask of LockSequenceNumber, the low bits of the sequence. The bits above it are
- *  LockSequenceIndex. */
+/** LockSequence in LOCK, by which a repeated request is recognised: the low bits, with this mask,
+ *  are a number that the client changes with each request, the others the slot (1 to 64) of it. */
 const numberBits = 0xf;
 const slotsMax = 64;
 
-/** LockSequenceIndex of a request; undefined if it cannot be a repeated one. Only clients with a
- *  durable handle or several channels repeat requests. */
+/** The slot (LockSequenceIndex) of a LOCK; undefined if it cannot be a repeated request, because
+ *  only clients with a durable handle or several channels repeat requests. */
 function sequenceIndexOf(
   { connection: { negotiated } }: TreeRequest,
   { durable }: FileHandle,
@@ -79,7 +79,7 @@ function sequenceIndexOf(
   return (durable !== undefined || joins) && slot >= 1 && slot <= slotsMax ? slot : undefined;
 }
 
-/** The status of an invalid request. Only a request with a single lock may wait. */
+/** The status of an invalid LOCK; undefined if it is valid. Only a single lock may wait. */
 function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
   for (const { flags, offset, length } of elements) {
     if (!validLockFlags.has(flags)) return Status.invalidParameter;
@@ -90,7 +90,8 @@ function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
   return undefined;
 }
 
-/** Locks all ranges or none. Returns the status if it fails. */
+/** Locks all ranges of a LOCK or none, waiting for conflicting locks if the client wants that. The
+ *  result is undefined, or the status of the error. */
 async function lockAll(
   request: TreeRequest,
   handle: FileHandle,
@@ -105,7 +106,7 @@ async function lockAll(
   const locking = { ...requestOn(handle), ranges, waits };
   const outcome = await waitForLocks(request, (runtime) => lockFile(runtime, locking), ranges);
   if (typeof outcome !== "number") return undefined;
-  // True if the handle or its session was closed while the lock request waited.
+  // Whether the handle or its session was closed while the request waited.
   const isClosed =
     outcome === Status.fileClosed
       ? request.lifetime.asyncId !== undefined
@@ -113,8 +114,8 @@ async function lockAll(
   return isClosed ? Status.rangeNotLocked : outcome;
 }
 
-/** Unlocks ranges, those before an invalid element even if there is one. Returns the status if one
- *  is invalid or not locked. */
+/** Unlocks the ranges of a LOCK, up to an invalid one. The result is undefined, or the status of a
+ *  range that is invalid or not locked. */
 async function unlock(
   { connection: { server } }: TreeRequest,
   handle: FileHandle,
@@ -164,6 +165,7 @@ async function leaseAcknowledged(
   return failure ?? newResponse(encodeLeaseBreakResponse(key, state));
 }
 
+/** The status for each reason to reject an acknowledgement. */
 type Failures = Readonly<Record<Exclude<Acknowledgement, "done">, NtStatus>>;
 
 const oplockFailures: Failures = {
@@ -178,8 +180,8 @@ const leaseFailures: Failures = {
   "too-much": Status.requestNotAccepted,
 };
 
-/** Stores that the client keeps only the caching rights `kept`. Returns the status of an
- *  acknowledgement that is not valid. */
+/** Stores the acknowledgement of a break: the client keeps only the caching rights `kept`. The
+ *  result is undefined, or the status of an invalid acknowledgement. */
 async function storeAcknowledgement(
   { connection: { server } }: SessionRequest,
   handle: FileHandle,

@@ -23,16 +23,20 @@ import {
   SigningAlgorithm,
 } from "../wire/protocol.ts";
 
+/** NEGOTIATE, the first request of a connection, on which dialect and algorithms depend. */
+
 const sha512 = 1;
 const saltBytes = 32;
 const oldestTransactBytesMax = 65_536;
+/** The supported algorithms, the preferred ones first. */
 const ciphers = [Cipher.aes128Gcm, Cipher.aes256Gcm, Cipher.aes128Ccm, Cipher.aes256Ccm];
 const signings = [SigningAlgorithm.aesGmac, SigningAlgorithm.aesCmac, SigningAlgorithm.hmacSha256];
+/** Types of negotiate contexts that a request may have only once. */
 const uniqueContextTypes = new Set([1, 2, 3, 7, 8]);
 const oldWildcard = "SMB 2.???";
 const oldExact = "SMB 2.002";
 
-/** NEGOTIATE: chooses dialect, cipher and signing algorithm. */
+/** NEGOTIATE: chooses dialect, cipher and signing algorithm for the connection. */
 export function negotiate(request: Request): CommandResult {
   const { connection, message } = request;
   if (connection.negotiated !== undefined) return disconnect;
@@ -59,8 +63,8 @@ export function negotiate(request: Request): CommandResult {
   return { ...newResponse(body), whenSigned: (whole) => hashInto(connection, whole) };
 }
 
-/** Adds a message to the preauthentication integrity hash, from which dialect 3.1.1 derives its
- *  keys. If an attacker changes the negotiation, client and server get different keys. */
+/** Adds a NEGOTIATE message to the preauthentication integrity hash, from which dialect 3.1.1
+ *  derives its keys: if an attacker changes a message, client and server get different keys. */
 function hashInto(connection: Connection, message: Buffer): void {
   connection.preauthHash = extendHash(connection.preauthHash, message);
 }
@@ -77,11 +81,13 @@ function chooseDialect({ server }: Connection, offered: readonly number[]): numb
   return supported.find((dialect) => offered.includes(dialect));
 }
 
-/** The contexts in which the client offers algorithms that this server chooses from. */
+/** Types of the contexts in which a client offers algorithms: hashes, ciphers, signatures. */
 const choiceTypes: ReadonlySet<number> = new Set(Object.values(ContextType));
 
 type ChosenAlgorithms = Pick<NegotiatedParameters, "cipher" | "signingAlgorithm">;
 
+/** The cipher and signing algorithm, or the status of a request with invalid contexts. Before
+ *  dialect 3.1.1 there is nothing to choose. */
 function chooseAlgorithms(decoded: NegotiateRequest, dialect: number): ChosenAlgorithms | NtStatus {
   const simple = { cipher: Cipher.aes128Ccm, signingAlgorithm: SigningAlgorithm.aesCmac };
   if (dialect !== Dialect.v311) {
@@ -153,8 +159,8 @@ function response(
   });
 }
 
-/** Responds to an SMB1 NEGOTIATE that offers SMB 2 dialects; false if the connection must be
- *  closed. */
+/** Responds to the SMB1 NEGOTIATE with which a client may begin, if it offers SMB 2 dialects; false
+ *  if the connection must be closed. */
 export function answerSmb1Negotiate(connection: Connection, frame: Buffer): boolean {
   if (connection.negotiated !== undefined || connection.hasSmb1Negotiate) return false;
   const offered = decodeSmb1Negotiate(frame);
@@ -173,6 +179,7 @@ export function answerSmb1Negotiate(connection: Connection, frame: Buffer): bool
   return true;
 }
 
+/** What an SMB1 NEGOTIATE agrees on if it offers dialect 2.0.2 and no later one. */
 const oldestNegotiated: NegotiatedParameters = {
   dialect: Dialect.v202,
   cipher: Cipher.none,

@@ -22,7 +22,7 @@ const pipeAllocation = 4096n;
 /** Where the header of an RPC fragment has the length of the fragment ([MS-RPCE] 2.2.2.1). */
 const fragmentLengthOffset = 8;
 
-/** CREATE of a pipe. A pipe is no file: its handle exists only in the session. */
+/** CREATE of a pipe. A pipe is no file: its handle exists only in the session, not in the store. */
 export function openPipe(request: TreeRequest, { name: decoded }: CreateRequest): CommandResult {
   const { session, tree, connection } = request;
   const name = decoded.replace(/^\\/, "").toLowerCase();
@@ -67,6 +67,7 @@ export async function writePipe(
   return isDone ? newResponse(encodeWriteResponse(data.length)) : Status.invalidParameter;
 }
 
+/** READ of a pipe: returns the reply to a call, or a part of it. */
 export function readPipe(handle: PipeHandle, length: number): CommandResult {
   if (handle.pending.length === 0) return Status.pipeDisconnected;
   const { bytes, isCut } = takeFromPipe(handle, length);

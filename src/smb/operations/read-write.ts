@@ -22,10 +22,12 @@ import { writeFile } from "../../file/filesystem/write.ts";
 import { modification } from "../files/change-dispatcher.ts";
 import { ChangeFilter } from "../files/directory-watch.ts";
 
-/** The largest offset of a byte, a signed 64-bit number. */
+/** READ and WRITE of files and of named pipes. */
+
+/** The largest offset of a byte in a request: the largest signed 64-bit number. */
 const offsetMax = 0x7fff_ffff_ffff_ffffn;
 
-/** READ: bytes of a file or of a named pipe. */
+/** READ: checks the request, and reads from a file or a named pipe. */
 export async function read(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeRead(request.message);
   if (decoded === undefined || exceedsLimits(request, decoded.length)) {
@@ -66,12 +68,12 @@ async function readBytes(
   }
 }
 
-/** Offset of a write to the end of the file. */
+/** The offset that means the end of the file, in a WRITE of a handle that may only append. */
 const atEnd = 0xffff_ffff_ffff_ffffn;
 /** End of the largest file of NTFS; clients expect this limit. */
 const fileEndMax = 0xfff_ffff_0000n;
 
-/** WRITE: bytes to a file or to a named pipe. */
+/** WRITE: checks the request, and writes to a file or a named pipe. */
 export async function write(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeWrite(request.message);
   if (decoded === undefined || exceedsLimits(request, decoded.data.length)) {
@@ -91,7 +93,7 @@ export async function write(request: TreeRequest): Promise<CommandResult> {
   return writeBytes(request, handle, decoded, isAppend ? "end" : Number(decoded.offset));
 }
 
-/** What a WRITE changes, for directory watches. */
+/** The properties that a WRITE changes, for the watches of CHANGE_NOTIFY requests. */
 const writeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
 
 async function writeBytes(

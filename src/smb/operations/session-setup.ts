@@ -40,12 +40,13 @@ import {
 import { findShare } from "../files/shares.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 
-/** Sessions and what they connect to: SESSION_SETUP, LOGOFF, TREE_CONNECT and TREE_DISCONNECT. */
+/** SESSION_SETUP and LOGOFF, which begin and end sessions (logins of clients), TREE_CONNECT and
+ *  TREE_DISCONNECT, which connect sessions to shares. */
 
 const challengeBytes = 8;
 
-/** SESSION_SETUP: authenticates a new session, an existing one again, or a channel that is bound to
- *  one. */
+/** SESSION_SETUP: authenticates a new session, an existing one again, or a further connection
+ *  (channel) that is bound to a session. */
 export async function sessionSetup(request: Request): Promise<CommandResult> {
   const { connection, message } = request;
   const decoded = decodeSessionSetup(message);
@@ -82,7 +83,7 @@ export async function sessionSetup(request: Request): Promise<CommandResult> {
   return { ...newResponse(body), sessionId: session.id, mustSign: true };
 }
 
-/** The channel of a session that the request names, or that of a new session. */
+/** The channel (a session on this connection) that the request names, or that of a new session. */
 function findChannel({ connection, header }: Request): Channel | NtStatus {
   const { negotiated, channels } = connection;
   if (header.sessionId !== 0n) {
@@ -99,8 +100,8 @@ function findChannel({ connection, header }: Request): Channel | NtStatus {
 
 const sessionIdTriesMax = 16;
 
-/** An id that no session has. Ids of 32 bits, which all clients accept, may be in use: after some
- *  tries it is one of 64 bits. */
+/** An id that no session has. Of 32 bits, which all clients accept; after `sessionIdTriesMax`
+ *  random ones that are in use, of 64 bits. */
 function newSessionId({ server, channels }: Connection): bigint {
   for (let tries = 0; tries < sessionIdTriesMax; tries += 1) {
     const id = server.newSessionId();
@@ -119,8 +120,8 @@ function newLogin({ server }: Connection): Login {
   });
 }
 
-/** Sends the next token of the login. In dialect 3.1.1 the keys are derived from all messages of
- *  the login, so the response is added to the hash as it was sent. */
+/** The response with the next token of an unfinished login. In dialect 3.1.1 the keys are derived
+ *  from all messages of the login, so the response is hashed as it was sent. */
 function continueLogin(channel: Channel, token: Buffer, isFirst: boolean): CommandResult {
   const body = encodeSessionSetupResponse(0, token);
   const whenSigned = (whole: Buffer): void => {
@@ -181,13 +182,13 @@ async function beginSession(
   if (session.isValid) connection.server.sessions.set(session.id, session);
 }
 
-/** Completes the binding of a channel. It gets only a signing key: the encryption keys belong to
- *  the session. */
+/** Completes the binding of a channel, which shares the encryption keys of the session. */
 function finishBinding(channel: Channel, sessionKey: Buffer): void {
   setChannelKeys(channel, sessionKey);
   channel.isValid = true;
 }
 
+/** Derives the keys of a login, and sets the signer of its channel. */
 function setChannelKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
   const { connection, preauthHash } = channel;
   const { negotiated } = connection;
@@ -211,15 +212,16 @@ async function replacePrevious(
   if (previous.account === session.account) await endSession(server, previous, "keep-durable");
 }
 
-/** Ends the session. The response is still signed with its key. Durable handles stay open for a
- *  reconnect. */
+/** LOGOFF: ends the session, but durable handles stay open for a reconnect. The response is still
+ *  signed with the key of the session. */
 export async function logoff({ connection, session }: SessionRequest): Promise<CommandResult> {
   const signer = connection.channels.get(session.id)?.signer;
   await endSession(connection.server, session, "keep-durable");
   return { ...emptyResponse(), signer };
 }
 
-/** Binds a channel to a session of another connection ([MS-SMB2] 3.3.5.5). */
+/** Makes this connection a further channel of a session that began on another connection ([MS-SMB2]
+ *  3.3.5.5); the login must still succeed. */
 function bindChannel(request: Request): Channel | NtStatus {
   const { connection, header } = request;
   const session = connection.server.sessions.get(header.sessionId);
@@ -268,6 +270,7 @@ export function errorSigner({ connection, header }: Request): Signer | undefined
   return isSigned ? connection.signerOf(header.sessionId) : undefined;
 }
 
+/** The name under which clients connect to the named pipes, as if it were a share. */
 const pipeShare = "ipc$";
 const pipes = { accountName: "", account: 0n, name: pipeShare, id: 0n };
 const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;

@@ -2,9 +2,9 @@ import { Reader, Writer } from "../wire/buffers.ts";
 import type { FileId } from "../request.ts";
 import type { TreeConnect } from "../session.ts";
 
-/** Remote procedure calls over a named pipe (DCE/RPC, [MS-RPCE] 2.2.2). Only what clients need to
- *  list shares with the service srvsvc: the messages (PDUs) bind and request, and their replies.
- *  `smb/operations/pipe.ts` calls `handlePdu`. The operations of srvsvc follow. */
+/** Remote procedure calls over a named pipe (DCE/RPC, [MS-RPCE] 2.2.2): only what clients need to
+ *  list shares with the service srvsvc. First the messages (PDUs) bind and request with their
+ *  replies, then the operations of srvsvc. `smb/operations/pipe.ts` calls both. */
 
 const PduType = { request: 0, response: 2, fault: 3, bind: 11, bindAck: 12 } as const;
 const headerBytes = 16;
@@ -14,10 +14,11 @@ const contextsMax = 16;
 const operationUnknown = 0x1c01_0002;
 const transferSyntax = Buffer.from("045d888aeb1cc9119fe808002b10486002000000", "hex");
 
-/** Runs an operation by number; undefined if it is unknown. */
+/** Runs an operation of a service by number; the result is undefined if it is unknown. */
 type Procedures = (operation: number, input: Buffer) => Promise<Buffer | undefined>;
 
-/** Returns the reply to one PDU; undefined if the PDU is malformed. */
+/** Handles one message (PDU) of a client: runs the operation that it requests with `call`. Returns
+ *  the reply; undefined if the message is malformed. */
 export async function handlePdu(
   pdu: Buffer,
   pipeName: string,
@@ -41,6 +42,7 @@ export async function handlePdu(
   return output === undefined ? fault(callId, contextId) : responses(callId, contextId, output);
 }
 
+/** The reply to a bind, which accepts the services of a client if it supports our encoding, NDR. */
 function bindAck(reader: Reader, callId: number, pipeName: string): Buffer | undefined {
   reader.skip(8);
   const count = reader.u8();
@@ -122,9 +124,9 @@ export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);
 /** Limit of this server for the reply bytes of a pipe that the client has not read. */
 export const pipeBytesMax = 1024 * 1024;
 
-/** The operations of srvsvc that clients use to list shares ([MS-SRVS] 3.1.4), encoded as NDR
- *  ([C706] 14): first the fixed fields, with a referent id (any number but 0) for each pointer,
- *  then the texts that the pointers refer to. */
+/* The operations of srvsvc that clients use to list shares ([MS-SRVS] 3.1.4), encoded as NDR
+ * ([C706] 14): first the fixed fields, with a referent id (any number but 0) for each pointer,
+ * then the texts that the pointers refer to. */
 
 const Operation = { enumerate: 15, getInfo: 16, serverInfo: 21 } as const;
 const ShareKind = { disk: 0, pipe: 3, hidden: 0x8000_0000 } as const;
@@ -186,6 +188,7 @@ function kindOf({ name }: ShareEntry): number {
   return name === pipeEntry.name ? (ShareKind.pipe | ShareKind.hidden) >>> 0 : ShareKind.disk;
 }
 
+/** NetrShareEnum: lists all shares, at level 0 only their names. */
 function enumerate(input: Buffer, entries: readonly ShareEntry[]): Buffer | undefined {
   const reader = new Reader(input);
   readPointedText(reader);
@@ -209,6 +212,7 @@ function enumerate(input: Buffer, entries: readonly ShareEntry[]): Buffer | unde
   return writer.u32(entries.length).u32(0).u32(0).finish();
 }
 
+/** NetrShareGetInfo: describes one share. */
 function getInfo(input: Buffer, entries: readonly ShareEntry[]): Buffer | undefined {
   const reader = new Reader(input);
   readPointedText(reader);

@@ -5,9 +5,10 @@ const spnegoId = Buffer.from("2b0601050502", "hex");
 const ntlmId = Buffer.from("2b06010401823702020a", "hex");
 const hint = "not_defined_in_RFC4178@please_ignore";
 
+/** negState of a server token: how far the login is. */
 export const Negotiation = { completed: 0, incomplete: 1, requestCheck: 3 } as const;
 
-/** NegTokenInit2 of the NEGOTIATE response; NTLM is the only mechanism. */
+/** The token in the NEGOTIATE response (NegTokenInit2): offers NTLM as the only login mechanism. */
 export function encodeOffer(): Buffer {
   const mechanisms = encodeElement(Tag.sequence, encodeElement(Tag.objectId, ntlmId));
   const hints = encodeElement(
@@ -26,11 +27,12 @@ export function encodeOffer(): Buffer {
   );
 }
 
+/** A decoded token of the client. */
 export interface ClientToken {
   /** The NTLM message; empty if the client only lists mechanisms. */
   readonly token: Buffer;
-  /** The mechTypes of a NegTokenInit as the client sent them, because mechListMIC covers these
-   *  bytes. Undefined in later tokens. */
+  /** The list of login mechanisms in the first token (mechTypes), as the client sent it, because
+   *  mechListMIC signs these bytes. Undefined in later tokens. */
   readonly mechanisms: Buffer | undefined;
   /** Whether `token` is an NTLM message: NTLM is the first mechanism of the list. */
   readonly isNtlm: boolean;
@@ -100,7 +102,7 @@ export function encodeServerToken({ state, namesMechanism, token, check }: Serve
   return encodeElement(field(1), encodeElement(Tag.sequence, ...parts));
 }
 
-/** The encoding of the tokens: the part of DER, a form of ASN.1, that SPNEGO uses. */
+/* The encoding of the tokens: the part of DER, a form of ASN.1, that SPNEGO uses. */
 
 const Tag = {
   octets: 0x04,
@@ -127,7 +129,7 @@ const longForm = 0x80;
 const lengthBytesMax = 3;
 const elementsMax = 64;
 
-/** Decodes a sequence of elements; undefined if malformed or more than `elementsMax`. */
+/** Decodes consecutive DER elements; undefined if malformed or more than `elementsMax`. */
 function decodeElements(bytes: Buffer): readonly DerElement[] | undefined {
   const elements: DerElement[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -1,5 +1,6 @@
 /** Reading and building little-endian messages: what all encoders and decoders of SMB, NTLM and the
  *  pipe use. */
+
 /** Reads a little-endian message. A read beyond its end returns zeros and clears `intact`, so that
  *  decoders need only one check at the end. */
 export class Reader {
@@ -24,7 +25,7 @@ export class Reader {
     return Math.max(0, this.#bytes.length - this.#at);
   }
 
-  /** The value, or undefined if a read went beyond the end. */
+  /** Returns a decoded value, or undefined if the message was too short for it. */
   checked<T>(value: T): T | undefined {
     return this.#intact ? value : undefined;
   }
@@ -75,8 +76,8 @@ export class Reader {
     return this.bytes(byteCount).toString("utf16le");
   }
 
-  /** The bytes at an offset from the start of the message. They must be after the fields that were
-   *  read, so that no offset can point into the header. With length 0 the offset is not checked. */
+  /** The bytes at an offset that the message contains. They must be after the fields that were
+   *  read: an offset into the header is malformed. With length 0 the offset is not checked. */
   bytesAt(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
     if (offset < this.#at || offset + length > this.#bytes.length) {
@@ -159,6 +160,7 @@ export class Writer {
     return this.zeros((unit - (this.#length % unit)) % unit);
   }
 
+  /** Overwrites a number that was not known when it was appended. */
   setU32(at: number, value: number): this {
     this.#bytes.writeUInt32LE(value >>> 0, at);
     return this;

@@ -56,15 +56,15 @@ export function encodeCreateResponse(response: CreateResponse): Buffer {
   return writer.finish();
 }
 
-/** What a CREATE did to the file (CreateAction), from its encoded response. For the audit log and
- *  the request feed. */
+/** What a CREATE did to the file (CreateAction), from its response, for audit log and feed. */
 export function actionIn(response: Buffer): number {
   return response.readUInt32LE(headerBytes + 4);
 }
 
-/** A create context of a CREATE request or response ([MS-SMB2] 2.2.13.2). */
+/** A create context: an optional part of a CREATE request or response, with which for example a
+ *  lease is requested ([MS-SMB2] 2.2.13.2). */
 export interface CreateContext {
-  /** 4 ASCII characters, or the 16 bytes of a GUID as Latin-1. */
+  /** The kind of context: 4 ASCII characters, or the 16 bytes of a GUID as Latin-1. */
   readonly name: string;
   readonly data: Buffer;
 }
@@ -177,7 +177,7 @@ export function encodeLease(lease: LeaseContext): CreateContext {
   return { name: ContextName.lease, data: writer.finish() };
 }
 
-/** Request for a durable handle, or its reconnect; versions 1 and 2 ([MS-SMB2] 2.2.13.2). */
+/** With which a CREATE requests a durable handle or reconnects to one ([MS-SMB2] 2.2.13.2). */
 export type DurableContext =
   | { readonly kind: "request"; readonly version: 1 }
   | {
@@ -201,8 +201,7 @@ const names: ReadonlySet<string> = new Set([
   ContextName.durable2Reconnect,
 ]);
 
-/** The durable context of a CREATE; undefined if there is none. Contexts that exclude each other
- *  are `malformed`, too. */
+/** The durable context of a CREATE. `malformed` also means contexts that exclude each other. */
 export function decodeDurable(
   contexts: readonly CreateContext[],
 ): DurableContext | "malformed" | undefined {

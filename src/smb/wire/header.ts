@@ -60,8 +60,8 @@ interface ResponseHeader {
   readonly sessionId: bigint;
 }
 
-/** The header of a message that is not the response to an SMB 2 request: a break notification, or
- *  the response to an SMB1 NEGOTIATE. Its sender sets the fields that are not 0. */
+/** Header fields of a message that is not the response to an SMB 2 request: a break notification,
+ *  or the response to an SMB1 NEGOTIATE. The sender adds command and MessageId. */
 export const unsolicitedHeader = {
   creditCharge: 0,
   status: 0,
@@ -109,7 +109,7 @@ export function bodyDecoder<T>(
   };
 }
 
-/** What a decoder returns for a well-formed message. */
+/** The type of the request body that a decoder returns. */
 export type Decoded<D extends (message: Buffer) => unknown> = NonNullable<ReturnType<D>>;
 
 export function readFileId(reader: Reader): FileId {
@@ -139,7 +139,7 @@ export interface FileFacts {
   readonly attributes: number;
 }
 
-/** For pipes, and for the response to CLOSE if the client wants no facts or the file is gone. */
+/** Zeros, for pipes, and for CLOSE if the client wants no facts or the file is gone. */
 export const noFacts: FileFacts = {
   created: 0n,
   accessed: 0n,

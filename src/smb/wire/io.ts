@@ -23,7 +23,7 @@ export const decodeClose = bodyDecoder(24, (reader) => {
   return { wantsFacts: (flags & wantsFacts) !== 0, fileId: readFileId(reader) };
 });
 
-/** `facts`: undefined if the client does not want them, or if the file no longer exists. */
+/** `facts`: undefined if the client does not want them, or if the closed file no longer exists. */
 export function encodeCloseResponse(facts: FileFacts | undefined): Buffer {
   const writer = new Writer()
     .u16(60)
@@ -45,7 +45,8 @@ export type ReadRequest = Decoded<typeof decodeRead>;
 const ioResponseSize = 17;
 const readDataOffset = 80;
 
-/** A READ response, and its data buffer for the caller to fill. Saves one copy per READ. */
+/** A READ response with an empty part `data`, into which the caller reads the bytes: to encode them
+ *  afterwards would copy them once more. */
 export function newReadResponse(dataLength: number): { message: Buffer; data: Buffer } {
   const message = Buffer.allocUnsafe(readDataOffset + Math.max(1, dataLength));
   message.fill(0, headerBytes, readDataOffset + 1);
@@ -116,7 +117,7 @@ export function encodeIoctlResponse(
     .finish();
 }
 
-/** The acknowledgement of a break, for an oplock or an SMB lease ([MS-SMB2] 2.2.24). */
+/** With which a client acknowledges the break of an oplock or SMB lease ([MS-SMB2] 2.2.24). */
 export type BreakAcknowledgement =
   | { readonly kind: "oplock"; readonly level: number; readonly fileId: FileId }
   | { readonly kind: "lease"; readonly key: Buffer; readonly state: number };
@@ -225,7 +226,7 @@ export type SetInfoRequest = Decoded<typeof decodeSetInfo>;
 
 const dataOffset = headerBytes + 8;
 
-/** The response form of QUERY_DIRECTORY, QUERY_INFO and CHANGE_NOTIFY. */
+/** The body of responses to QUERY_DIRECTORY, QUERY_INFO and CHANGE_NOTIFY. */
 export function encodeDataResponse(data: Buffer): Buffer {
   const writer = new Writer(16 + data.length)
     .u16(9)

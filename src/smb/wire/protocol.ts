@@ -22,7 +22,7 @@ export const Command = {
   oplockBreak: 0x12,
 } as const;
 
-/** Writes a name of this code as Microsoft writes it: `setInfo` as `SET_INFO`. */
+/** Converts a name in this code to that in the specification: `setInfo` to `SET_INFO`. */
 export function inCapitals(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }

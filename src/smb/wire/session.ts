@@ -55,7 +55,8 @@ function decodeContexts(
   return reader.checked(contexts);
 }
 
-/** Decodes the algorithm ids of a context: count, optional salt length, ids, salt. */
+/** Decodes the ids of the algorithms that a negotiate context offers. Its fields are count, salt
+ *  length (only of hashes), ids, salt. */
 export function decodeAlgorithms(data: Buffer, hasSalt: boolean): readonly number[] | undefined {
   const reader = new Reader(data);
   const count = reader.u16();

@@ -44,8 +44,7 @@ export function readAtomEntity(text: string): Result<EntityInput> {
   return ok(builder.entity);
 }
 
-/** The value of a property element, of the type in its attribute `type`; undefined if the element
- *  is null. */
+/** The value of a property element, of the type in its attribute; undefined if it is null. */
 function parseAtomValue(
   attributes: Readonly<Record<string, string>>,
   text: string,

@@ -89,8 +89,7 @@ function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
   return fraction > 0.5 ? 1n : 0n;
 }
 
-/** The text of a time without its fraction. Cached, because entities of one page often have a
- *  Timestamp in the same second. */
+/** A time without fraction. Cached: entities of a page often have Timestamps in one second. */
 const textOfSecond = memo(1024, (second: number) =>
   formatIso(BigInt(second) * ticksPerSecond).slice(0, "0000-00-00T00:00:00".length),
 );
@@ -116,8 +115,7 @@ const valueBytesMax = 64 * 1024;
 export const keyUnitsMax = 512;
 /** Azure's limit of the size of an entity, which `checkEntity` computes. */
 const entityBytesMax = 1024 * 1024;
-/** Limit of a request body with one entity. Larger than the limit of the entity, because JSON adds
- *  syntax and escapes. */
+/** Limit of a request body with one entity, with the syntax and escapes of JSON. */
 export const entityBodyBytesMax = 4 * 1024 * 1024;
 
 const passed = ok(undefined);

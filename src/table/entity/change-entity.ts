@@ -139,8 +139,7 @@ function replaceProperties({ address, newETag, input }: ChangeContext): ChangeRe
   return changeReply(keysOf(address), input, newETag, input.body.properties);
 }
 
-/** The decision of Merge and Insert Or Merge: sets the properties of the body, and keeps the
- *  entity's other ones. */
+/** The decision of Merge and Insert Or Merge: properties that the body lacks are kept. */
 function mergeProperties({
   address,
   target,

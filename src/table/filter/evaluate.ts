@@ -5,8 +5,7 @@ import type { Box } from "./key-boxes.ts";
 /** Evaluates a parsed `$filter` for one entity. Query Entities runs it for each scanned row
  *  (`table/query/scan-entities.ts`). */
 
-/** Returns a property of the entity that a filter is evaluated for; undefined if it has none with
- *  this name. */
+/** Returns a property of the entity to evaluate; undefined if it has none of this name. */
 export type PropertyReader = (name: string) => TypedValue | undefined;
 
 /** Whether an entity matches. A missing property, or one of another type than the constant,

@@ -5,8 +5,7 @@ import type { Comparison, Filter } from "./parse-filter.ts";
  *  ranges. A box is a range of partition keys times a range of row keys; a filter with `or` has
  *  several. */
 
-/** A range of partition or row keys, ordered by UTF-16 code units; unlimited on a side without a
- *  bound. */
+/** A range of partition or row keys, ordered by UTF-16 code units; either end may be open. */
 export interface KeySpan {
   readonly low?: Bound;
   readonly high?: Bound;
@@ -23,8 +22,7 @@ export interface Box {
   readonly rows: KeySpan;
 }
 
-/** Limit of boxes per filter. Beyond it, scanning a wider range and filtering is cheaper than
- *  scanning many ranges. */
+/** Limit of boxes per filter. Scanning a wider range is cheaper than scanning more of them. */
 const boxesMax = 64;
 
 /** The box of a filter that does not restrict the keys: the whole table. */

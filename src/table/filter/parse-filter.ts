@@ -54,8 +54,7 @@ const wordForm = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy
 const number = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
 const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
 
-/** The fault of a malformed filter. Recorded from Azure: its message has the position of the end of
- *  the unexpected token. */
+/** The fault of a malformed filter; its message names the end of a token, as Azure's does. */
 function syntaxError(position: number, filter: string): Failure {
   return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
 }
@@ -152,8 +151,7 @@ const keywords: ReadonlySet<string> = new Set([...comparisons, "and", "or", "not
  *  which could exhaust the stack, is rejected. */
 export const filterDepthMax = 100;
 
-/** Parses `$filter` by recursive descent, from the operator that binds least to the one that binds
- *  most: or, and, not, comparison. */
+/** Parses `$filter` by recursive descent, the loosest operator first: or, and, not, comparison. */
 export function parseFilter(text: string): Result<Filter> {
   const tokens = readTokens(text);
   if (!tokens.ok) return tokens;

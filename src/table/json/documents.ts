@@ -7,8 +7,7 @@ import { writeEntity, type Row, type RenderOptions } from "./write-entity.ts";
 /** JSON bodies of responses with entities or tables, called by `table/render.ts`. Pages of entities
  *  are rendered while they are sent, and unchanged entities come from a cache. */
 
-/** The body of a response and its Content-Type: as a text, as bytes, or as pieces that are rendered
- *  while they are sent. */
+/** A response body: a text, bytes, or pieces that are rendered while they are sent. */
 export interface TextBody {
   readonly type: string;
   readonly text: string;
@@ -26,7 +25,7 @@ export interface PiecesBody {
 
 /** The buffer for the JSON of one entity, reused for all: to allocate one per entity costs more. */
 const entityText = once(() => new TextBytes());
-/** The buffer for the entities of one piece of a page, reused for all pieces. */
+/** The buffer for the entities of one piece, reused for all pieces. */
 const pieceText = once(() => new TextBytes());
 /** A piece of a page ends after the entity with which it reaches this size: fewer, larger pieces
  *  cost fewer steps of the generator and fewer copies. */

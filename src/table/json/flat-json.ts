@@ -14,8 +14,7 @@ type JsonMember = readonly [name: string, value: JsonScalar];
  *  properties, and as many annotations of their types. */
 const jsonMembersMax = 2_000;
 
-/** Parses one JSON object without nesting, as the body of Create Table; undefined for any other
- *  text. Keeps duplicate members. */
+/** Parses a JSON object, with duplicate members; undefined for any other text, or if nested. */
 export function parseFlatJson(text: string): readonly JsonMember[] | undefined {
   const parser = new FlatJsonParser();
   if (!parser.read(text)) return undefined;
@@ -49,8 +48,7 @@ export class FlatJsonParser {
     return isRead;
   }
 
-  /** Drops strings of earlier objects: a string that was cut out of a request body keeps the whole
-   *  body in memory. */
+  /** Drops strings of earlier objects: a substring keeps its whole request body in memory. */
   #releaseStrings(): void {
     this.names.length = this.count;
     this.values.length = this.count;

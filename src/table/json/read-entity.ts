@@ -26,8 +26,7 @@ const annotation = "@odata.type";
 const timestamp = "Timestamp";
 const timestampAnnotation = `${timestamp}${annotation}`;
 
-/** One parser for all entities: it knows the names of the previous entity, which are often those of
- *  the next one. */
+/** One parser for all entities: the next one often has the names that the parser knows. */
 const reusedParser = once(() => new FlatJsonParser());
 const reusedBuilder = once(() => new EntityBuilder());
 

@@ -91,8 +91,7 @@ function timestamp(etag: Ticks, level: Representation): string {
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
-/** Writes all properties, with names and texts copied from the stored bytes. Names are identifiers
- *  and need no escapes. */
+/** Writes all properties. Names are identifiers and need no escapes. */
 function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Representation): void {
   const cursor = reusedCursor();
   cursor.start(bytes);

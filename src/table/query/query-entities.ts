@@ -59,8 +59,7 @@ export const nextTable: Param<string | undefined> = {
 
 /** Azure's limit of entities in one page. */
 const pageRowsMax = 1000;
-/** Limit of the properties in `$select`: those that an entity can have (252), its keys and the
- *  Timestamp. More are rejected. */
+/** Limit of the names in `$select`: 252 properties of an entity, its keys and Timestamp. */
 const selectedMax = 255;
 
 export const filter: Param<Filter | undefined> = {
@@ -71,8 +70,7 @@ export const filter: Param<Filter | undefined> = {
   },
 };
 
-/** `$top`: entities or tables per page, at most 1,000. 0, which Storage Explorer sends, gives an
- *  empty page. */
+/** `$top`: the size of a page, at most 1,000. Storage Explorer sends 0: an empty page. */
 export const top: Param<number> = {
   sources: ["?$top"],
   parse: (reader) => {

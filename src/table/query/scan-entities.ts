@@ -18,10 +18,9 @@ import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
 /** Reads a page of entities for Query Entities: scans the key ranges to which `$filter`,
  *  continuation token and SAS restrict the request, then evaluates the filter for each row. */
 
-/** Decodes store keys of entities to partition and row key, faster than the general decoder. After
- *  the prefix of the table a store key is `02 partition 00 02 row 00`; keys of entities cannot
- *  contain characters below U+0020, so no byte is escaped. Keeps the last partition key: rows of a
- *  partition are consecutive. */
+/** Decodes store keys of entities, faster than the general decoder. After the prefix of the table
+ *  they are `02 partition 00 02 row 00`; keys of entities cannot contain characters below U+0020,
+ *  so no byte is escaped. Keeps the last partition key: rows of a partition are consecutive. */
 export class KeyReader {
   readonly #from: number;
   #partition: Uint8Array = new Uint8Array();
@@ -81,8 +80,7 @@ interface Page {
  *  match, the page ends early, with a continuation token. */
 const scannedRowsMax = 20_000;
 
-/** Reads one page in key order, all of it from one state of the store. Scans only the key ranges
- *  that the filter can match. */
+/** Reads a page of one state in key order, scanning only keys that the filter can match. */
 export async function scanEntities(view: RecordView, selection: Selection): Promise<Page> {
   const { filter, limit } = selection;
   if (limit === 0) return emptyPage;
@@ -132,8 +130,7 @@ const comparisonsPerStep = 800;
 /** The row before the first one; the filter is never evaluated for it. */
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 
-/** A property of a row, for a filter. Keys and Timestamp can be filtered but are not stored as
- *  properties. */
+/** A property of a row, for a filter. Keys and Timestamp are not stored as properties. */
 function propertyOf(row: Row, name: string): TypedValue | undefined {
   switch (name) {
     case "PartitionKey":
@@ -240,8 +237,7 @@ function merge(sorted: readonly KeyBounds[]): readonly KeyBounds[] {
 }
 
 /** A row of a scan. Decodes its keys on first use: most rows are filtered out, or their JSON comes
- *  from the cache. `Required<Row>` makes the compiler demand `renderCached`, without which every
- *  row would be rendered anew. */
+ *  from the cache. `Required` demands `renderCached`, without which every row would be rendered. */
 class ScannedRow implements Required<Row> {
   readonly #view: RecordView;
   readonly #reader: KeyReader;

@@ -14,8 +14,7 @@ import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/tabl
  * Example: `num` = 5 is `02  03 00  6E 75 6D  05 00 00 00`.
  */
 
-/** The version byte of this format. Version 1, in which a scan had to decode whole entities, is
- *  still read. */
+/** The version byte of this format. Version 1, the general format of records, is still read. */
 const entityVersion = 2;
 /** Length of version and ETag. */
 export const headBytes = 9;

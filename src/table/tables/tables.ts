@@ -130,8 +130,7 @@ export const getTable = operation({
   },
 });
 
-/** What a page of Query Tables contains: the matches of `filter`, at most `limit`, from the name
- *  `from` on. */
+/** The tables of a page: the matches of `filter`, at most `limit`, from the name `from` on. */
 interface Selection {
   readonly account: bigint;
   readonly filter: Filter | undefined;
@@ -139,8 +138,7 @@ interface Selection {
   readonly from: string | undefined;
 }
 
-/** Most tables that one request scans. If fewer than a full page match, the page ends early, with a
- *  continuation token. */
+/** Most tables that one request scans; then the page ends early, with a continuation token. */
 const scannedTablesMax = 20_000;
 
 /** Reads one page of tables in key order, which is the order of the lower-case names. */

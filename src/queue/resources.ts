@@ -112,7 +112,7 @@ const queue = namedResource<QueueAddress>({
 });
 
 /** A message. It declares neither table nor key: a message has entries in several tables, which the
- *  operations write themselves, as effects (`stored-messages.ts`). */
+ *  operations write themselves, as effects (`queue/message/stored-messages.ts`). */
 const message = defineResource<QueueAddress>({
   load: loadMessage,
   table: undefined,

@@ -32,8 +32,8 @@ export function matches(filter: Filter, readProperty: PropertyReader): boolean {
   }
 }
 
-/** How many comparisons the evaluation for one entity takes at most. `scan-entities.ts` estimates
- *  from it how long a query occupies the event loop. */
+/** How many comparisons the evaluation for one entity takes at most. `table/query/scan-entities.ts`
+ *  estimates from it how long a query occupies the event loop. */
 export function countComparisons(filter: Filter): number {
   switch (filter.kind) {
     case "and":

@@ -19,7 +19,7 @@ import {
 import { FlatJsonParser, type JsonScalar } from "./flat-json.ts";
 
 /** Reads an entity from a JSON body, in which OData annotations (`Age@odata.type`) declare the
- *  types of properties. `entity/change-entity.ts` calls it. */
+ *  types of properties. `table/entity/change-entity.ts` calls it. */
 
 const annotation = "@odata.type";
 /** Set by the server: a value in a request is ignored. */

@@ -178,8 +178,8 @@ function exceedsKeyLimit(key: string | undefined): boolean {
   return key !== undefined && key.length > keyUnitsMax;
 }
 
-/** The smallest range of store keys that contains a box (`key-boxes.ts`). It may contain keys
- *  outside the box; the filter rejects those. */
+/** The smallest range of store keys that contains a box (`table/filter/key-boxes.ts`). It may
+ *  contain keys outside the box; the filter rejects those. */
 function boxBounds(table: bigint, { partitions, rows }: Box): KeyBounds {
   const whole = entities.range([table]);
   const { low, high } = partitions;

@@ -14,7 +14,7 @@ import { bytesOfMessageId, messageIdOfBytes } from "./message/message-id.ts";
 
 /** The tables of the Queue service: queues, messages, and the indexes of messages. */
 
-/** A queue. */
+/** A queue of an account. */
 export interface QueueRecord {
   /** Part of the keys of the queue's messages. Clear Messages assigns a new id, which makes all
    *  messages unreachable at once; a reclaim job, a stored background job, removes them. */

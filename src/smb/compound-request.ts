@@ -11,7 +11,7 @@ import { Command, HeaderFlag } from "./wire/protocol.ts";
 /** The requests of one frame: clients may send several, as a compound ([MS-SMB2] 3.3.5.2.7), so
  *  `smb/connection.ts` handles every frame as one. */
 
-/** One request of a frame. */
+/** One request of a frame: its decoded header, and its bytes with the header. */
 export interface CompoundElement {
   readonly header: Header;
   readonly message: Buffer;

@@ -6,7 +6,7 @@
 export const transactBytesMax = 8 * 1024 * 1024;
 /** Limit of a frame, a WRITE with its headers; a longer one closes the connection. */
 export const frameBytesMax = transactBytesMax + 64 * 1024;
-/** Frame limit until the first session of a connection has authenticated. */
+/** Frame limit before the first login on a connection: strangers must not take much memory. */
 export const unauthenticatedFrameBytesMax = 128 * 1024;
 /** Bytes of all received requests, queued or running, or of their responses if these may be larger.
  *  While there are more, the socket is not read. */
@@ -14,7 +14,7 @@ export const inFlightBytesMax = 64 * 1024 * 1024;
 /** Bytes of finished responses that the socket has not sent yet. While there are more, the socket
  *  is not read. */
 export const unsentBytesMax = 64 * 1024 * 1024;
-/** Bytes of the running requests only, or of their responses if these may be larger, and of unsent
+/** Bytes of running requests, or of their responses if these may be larger, and of unsent
  *  responses. While there are more, queued requests do not start. */
 export const connectionTrafficBytesMax = 32 * 1024 * 1024;
 /** Like `connectionTrafficBytesMax`, for all connections, if the process has no memory budget. */

@@ -28,8 +28,8 @@ export class Channel {
   login: Login | undefined;
   /** SHA-512 over NEGOTIATE and login messages, from which dialect 3.1.1 derives keys. */
   preauthHash: Buffer;
-  /** Signs the messages of the channel. While a channel is being bound, it uses the key of the
-   *  session. */
+  /** Signs the messages of the channel: with the key of the session until the channel is bound,
+   *  then with its own. */
   signer: Signer | undefined;
 
   constructor(session: Session, connection: Connection) {

@@ -16,7 +16,7 @@ import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 
 /** The tables of the Table service: tables and entities. */
 
-/** A table. */
+/** A table of an account. */
 export interface TableRecord {
   /** Part of the keys of its entities: deleting this record makes them unreachable, and a new table
    *  of the same name, which has another id, is empty. */

@@ -45,7 +45,7 @@ function sendNotification({ session }: FileHandle, connection: Connection, body:
  *  stored grant may have been reduced before the client is notified. */
 interface GrantHolder {
   readonly handles: Set<FileHandle>;
-  /** The caching rights that the client believes to have, as bits. */
+  /** The caching rights (read, write, handle) of which the client knows. */
   held: number;
   /** Version of the SMB lease, set by its first handle; undefined for an oplock. */
   readonly leaseVersion: 1 | 2 | undefined;

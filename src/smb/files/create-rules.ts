@@ -37,7 +37,7 @@ const attributeBits = 0x0000_7fb7 | 0x0002_8000;
 /** FILE_SUPERSEDE, FILE_OVERWRITE and FILE_OVERWRITE_IF. */
 const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
 
-/** Returns the status of an invalid request; undefined if it is valid. */
+/** Checks the fields of a CREATE that need no file; returns the status of an invalid one. */
 export function checkCreate(create: CreateRequest): NtStatus | undefined {
   const { options, disposition } = create;
   if (create.impersonation > impersonationMax) return Status.badImpersonationLevel;
@@ -58,7 +58,7 @@ export function checkCreate(create: CreateRequest): NtStatus | undefined {
 /** What the response to a successful CREATE says beside its handle. */
 interface OpenedFile {
   readonly node: NodeRecord;
-  /** CreateAction of the response. */
+  /** What the CREATE did to the file (CreateAction): created, opened, overwritten. */
   readonly action: number;
   readonly level: number;
   /** The contexts about caching and durability that the response has. */

@@ -178,7 +178,7 @@ export class DurableHandles {
 /** An open whose client may not have received the response to its CREATE (`Replays`). */
 export interface ReplayableOpen {
   readonly handle: FileHandle;
-  /** CreateAction of the response. */
+  /** What the CREATE did to the file (CreateAction), for the response to its replay. */
   readonly action: number;
 }
 

@@ -367,7 +367,7 @@ const none: Tail = () => {};
 const withEaSize: Tail = (writer) => void writer.u32(0);
 const withShortName: Tail = (writer) => void writer.u32(0).u8(0).u8(0).zeros(shortNameBytes);
 
-/** The supported information classes of directory entries, by number ([MS-FSCC] 2.4). */
+/** The classes of directory entries for QUERY_DIRECTORY, by number in [MS-FSCC] 2.4. */
 const entryClasses: Readonly<Record<number, EntryClass>> = {
   1: { tail: none, fixedBytes: 64 },
   2: { tail: withEaSize, fixedBytes: 68 },

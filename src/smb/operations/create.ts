@@ -91,7 +91,7 @@ export async function create(request: TreeRequest): Promise<CommandResult> {
   return createFile(request, decoded, path, durable);
 }
 
-/** A CREATE with a create GUID is executed once, even if the client sends it several times. */
+/** A CREATE with a CreateGuid, the id by which the server recognises that a client repeats it. */
 async function createWithGuid(
   request: TreeRequest,
   decoded: CreateRequest,

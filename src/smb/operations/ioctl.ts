@@ -261,7 +261,7 @@ const fileControls: Readonly<Record<number, FileControl>> = {
   0x0009_00a8: () => Status.notAReparsePoint,
 };
 
-/** IOCTL: runs a file system control (FSCTL). */
+/** IOCTL: runs the file system control (FSCTL) that the request names by its code. */
 export async function ioctl(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeIoctl(request.message);
   if (decoded === undefined) return Status.invalidParameter;

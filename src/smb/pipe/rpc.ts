@@ -121,7 +121,7 @@ export interface PipeHandle {
 }
 
 export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);
-/** Limit of this server for the reply bytes of a pipe that the client has not read. */
+/** Limit of the reply bytes in a pipe that the client has not read; beyond it, calls fail. */
 export const pipeBytesMax = 1024 * 1024;
 
 /* The operations of srvsvc that clients use to list shares ([MS-SRVS] 3.1.4), encoded as NDR

@@ -6,7 +6,7 @@ import { fileTimeStart, type Ticks } from "../../base/ticks.ts";
 /** What all SMB messages have in common: the 64-byte header ([MS-SMB2] 2.2.1), the StructureSize
  *  that every body begins with, the FileId, and the facts about a file. */
 
-/** The header of a request. */
+/** The header of a request; `decodeHeader` reads it. */
 export interface Header {
   readonly creditCharge: number;
   /** Counts how often the client has lost a channel; from dialect 3.0 on (`countRequest`). */
@@ -122,7 +122,7 @@ export function writeFileId(writer: Writer, { persistent, volatile }: FileId): W
 
 const allOnes = 0xffff_ffff_ffff_ffffn;
 
-/** Whether this is the FileId of a request without a file; some IOCTLs have it. */
+/** Whether this is the FileId (all ones) of an IOCTL that concerns no file. */
 export function isNoFile({ persistent, volatile }: FileId): boolean {
   return persistent === allOnes && volatile === allOnes;
 }

@@ -101,7 +101,7 @@ export const updateEntity = operation({
   decide: replaceProperties,
 });
 
-/** learn.microsoft.com/rest/api/storageservices/merge-entity */
+/** Changes an entity. learn.microsoft.com/rest/api/storageservices/merge-entity */
 export const mergeEntity = operation({
   ...conditionalChange,
   name: "Merge Entity",
@@ -222,7 +222,7 @@ export const insertEntity = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/delete-entity1 */
+/** Removes an entity. learn.microsoft.com/rest/api/storageservices/delete-entity1 */
 export const deleteEntity = operation({
   name: "Delete Entity",
   ids: ["Table_DeleteEntity"],

@@ -19,7 +19,7 @@ const transactionBytesMax = 4 * 1024 * 1024;
 const operationsMax = 100;
 
 /** Up to 100 writes to one partition in one transaction. Its parts are executed as operations of
- *  their own (`TransactionDialect`), so this declaration never decides.
+ *  their own (`TransactionDialect`), so `decide` is never called.
  *  learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions */
 export const entityGroupTransaction = operation({
   name: "Entity Group Transaction",
@@ -56,8 +56,8 @@ function check(parts: readonly TransactionPart[], count: number): IndexedFault |
   return undefined;
 }
 
-/** Recorded from Azure: the fault names the last operation that is allowed, not the first one too
- *  many. */
+/** The fault of a transaction with too many parts. Recorded from Azure: it names the last part that
+ *  is allowed, not the first one too many. */
 function tooManyOperations(): IndexedFault {
   const limit = `the maximum ${operationsMax} changes per change set.`;
   const message = `The batch request operation exceeds ${limit}`;

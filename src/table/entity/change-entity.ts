@@ -53,7 +53,7 @@ interface ChangeContext {
   };
 }
 
-/** The reply of these operations: the record to write, and headers. */
+/** The reply of Update, Merge, Insert Or Replace and Insert Or Merge. */
 interface ChangeReply {
   readonly put: EntityRecord;
   readonly headers: readonly ReplyHeaders[];
@@ -101,7 +101,8 @@ export const updateEntity = operation({
   decide: replaceProperties,
 });
 
-/** Changes an entity. learn.microsoft.com/rest/api/storageservices/merge-entity */
+/** Sets properties of an entity.
+ *  learn.microsoft.com/rest/api/storageservices/merge-entity */
 export const mergeEntity = operation({
   ...conditionalChange,
   name: "Merge Entity",

@@ -3,8 +3,8 @@ import type { AdminRequest } from "./request.ts";
 import { archivePath } from "./views/archives.ts";
 import type { Grant } from "./security/grant.ts";
 
-/** What the audit log (`--auditLog`, written by `server/audit-log.ts`) records of a request to the
- *  admin API. */
+/** What the audit log (`--auditLog`) records of a request to the admin API. `handler.ts` makes the
+ *  entry with `auditOf`; `server/audit-log.ts` writes it. */
 export interface AdminAudit {
   readonly operation: string;
   readonly method: string;
@@ -14,6 +14,7 @@ export interface AdminAudit {
   readonly client: string;
 }
 
+/** Longer paths are cut in the log: callers without a login choose them, too. */
 const pathUnitsMax = 2048;
 /** Routes that change nothing, but have entries in the audit log because of what they return: keys
  *  of accounts, secrets of principals, and all data of an account. */

@@ -21,7 +21,7 @@ export type HttpServices = Readonly<Partial<Record<ServiceName, HttpService>>>;
 /** What the admin listener gets from the running server. `server/admin-listener.ts` makes it: this
  *  folder must not import the server. */
 export interface AdminContext extends World {
-  /** Limit for the bodies of all requests of the process. */
+  /** Limits the memory of all request bodies of the process together; undefined: no limit. */
   readonly memory?: MemoryBudget | undefined;
   readonly runtime: Runtime;
   readonly accounts: Accounts;
@@ -33,7 +33,7 @@ export interface AdminContext extends World {
   readonly observer: Observer;
   /** Writes an entry to the audit log. Undefined if the server has no audit log. */
   readonly audit?: ((audited: AdminAudit) => void) | undefined;
-  /** Undefined if the server is one process. */
+  /** Undefined without `--workers`: then the server is one process. */
   readonly otherWorkers?: OtherWorkers | undefined;
   /** Undefined if SMB is not served. */
   readonly smb: SmbAdministration | undefined;
@@ -42,10 +42,10 @@ export interface AdminContext extends World {
   readonly facts: () => ServerFacts;
   readonly figures: Figures;
   readonly sizes: () => Promise<Sizes>;
-  /** Resolves if requests can be served; otherwise rejects with the reason. */
+  /** For `/readyz`: resolves if requests can be served, otherwise rejects with the reason. */
   readonly ready: () => Promise<void>;
   readonly metrics: () => Promise<string>;
-  /** Undefined unless the server was started with `--enableReset`. */
+  /** Deletes all data; undefined unless the server was started with `--enableReset`. */
   readonly reset: (() => Promise<void>) | undefined;
   readonly snapshots: SnapshotControl;
   readonly archives: ArchiveControl;
@@ -54,7 +54,8 @@ export interface AdminContext extends World {
   readonly security: AdminSecurity;
 }
 
-/** Snapshots of all accounts. Calls reject with `SnapshotError` if they cannot be carried out. */
+/** Saves and restores named states of all accounts (`etagere snapshot`). Calls reject with
+ *  `SnapshotError`, for example if the name does not exist. */
 interface SnapshotControl {
   list(): readonly { readonly name: string; readonly savedAt: string }[];
   save(name: string): Promise<unknown>;
@@ -62,7 +63,8 @@ interface SnapshotControl {
   delete(name: string): Promise<void>;
 }
 
-/** Exports accounts to archives and loads archives; problems of an archive are results. */
+/** Exports accounts to archives (files with all their data) and loads archives. A problem with an
+ *  archive is a result with `ok: false`, not an exception. */
 export interface ArchiveControl {
   /** Whether the stored data is encrypted; the exported bytes are not. */
   readonly isEncrypted: boolean;
@@ -78,7 +80,8 @@ interface ArchiveExport {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;
   readonly sink: (bytes: Uint8Array) => Promise<void>;
-  /** Called before the first byte with about how many bytes the archive has uncompressed. */
+  /** Called before the first byte with the approximate size of the archive before compression, by
+   *  which the command shows its progress. */
   readonly onTotal?: ((bytes: number) => void) | undefined;
 }
 
@@ -88,27 +91,29 @@ export type ArchiveResult =
 
 /** The other worker processes of this server, whose requests the explorer shows too. */
 export interface OtherWorkers {
-  /** Passes their events to `receive`, and how many were dropped; undefined ends it. `reads`: the
-   *  keys of the objects whose reads are events. */
+  /** Starts passing the request events of the other workers to `receive`, with the number of events
+   *  that were dropped; undefined ends it. `reads`: keys of the objects whose reads are events,
+   *  too. */
   observe(receive: ReceiveEvents | undefined, reads: readonly string[]): void;
-  /** Their calls that wait for a break of caching grants. */
+  /** The calls of the other workers that wait until an SMB client gives up a caching grant. */
   waits(): Promise<readonly Wait[]>;
 }
 
 export type ReceiveEvents = (events: readonly FeedEvent[], missed: number) => void;
 
-/** The context of views. It has no accounts: a view gets those that the caller administers with
- *  each request. */
+/** What the functions in `views/` get of the server. Not its accounts: a view uses those of the
+ *  request (`CheckedRequest`), which are the ones that its caller administers. */
 export type ViewContext = Omit<AdminContext, "accounts" | "security">;
 
-/** The context of routes: that of views, and what the server has only in memory, such as the
- *  request feed. */
+/** What routes get: all that views get (`ViewContext`), and what the admin listener itself keeps in
+ *  memory, such as the request feed. */
 export interface RouteContext extends ViewContext {
   readonly feed: Feed;
   readonly health: Health;
   readonly history: HealthHistory;
 }
 
+/** Version, addresses and kinds of storage of the running server. */
 export interface ServerFacts {
   readonly version: string;
   readonly adminUrl: string;
@@ -125,7 +130,7 @@ export interface ServerFacts {
   }[];
 }
 
-/** Bytes used on disk; undefined fields are unknown. */
+/** Bytes of the data folder on disk, for the health page; unknown without a data folder. */
 export interface Sizes {
   readonly storeBytes?: number;
   readonly contentBytes?: number;

@@ -43,7 +43,7 @@ export function refuse(
   return json({ error: { code, message } }, status, headers);
 }
 
-/** The response to a change that was rejected. */
+/** The response to a change of an account, principal or subscription that was rejected. */
 export function changeRefused({ code, message }: ChangeFault): AdminResponse {
   return refuse(changeFaults[code], code, message);
 }
@@ -54,7 +54,8 @@ export function noAccount(name: string): AdminResponse {
 
 export const nothing: AdminResponse = { status: 204 };
 
-/** Sends a response with its length: Hadoop does not accept a token without one. */
+/** Sends a response, always with Content-Length: Hadoop does not accept the response of the token
+ *  service without one. */
 export function sendResponse(
   { status, headers, body }: AdminResponse,
   response: ServerResponse,
@@ -69,7 +70,7 @@ export function sendResponse(
   response.end(method === "HEAD" ? undefined : body);
 }
 
-/** Begins a response that consists of server-sent events, which stays open. */
+/** Begins a response of server-sent events (request feed, event log), which stays open. */
 export function beginEventStream(response: ServerResponse): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -84,13 +85,13 @@ export function eventText(event: string, data: object, id?: string): string {
   return `event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Seconds with three decimals, at least 0. */
+/** Seconds from `now` to `moment`, with three decimals; 0 if it has passed. */
 export function secondsUntil(moment: Ticks, now: Ticks): number {
   return moment <= now ? 0 : Number((moment - now) / ticksPerMillisecond) / 1000;
 }
 
-/** A time as text, in the form of ISO 8601; null for the latest time that can be stored, which
- *  means never. */
+/** The expiry of a message in ISO 8601; null for the latest time that can be stored, which means
+ *  that the message never expires. */
 export function momentOrNever(moment: Ticks): string | null {
   return moment >= ticksMax ? null : formatIso(moment);
 }

@@ -1,9 +1,9 @@
 import type { ServiceName } from "../protocol/names.ts";
 
-/** Responses of the admin API ([docs/ADMIN.md](../../docs/ADMIN.md)) that are not the result of one
- *  function of a view, and parts of them. Written by the views of this folder, read by the explorer
- *  and by commands. Types alone, so that the explorer contains no code of the server. Times are
- *  ISO 8601. */
+/** Types of responses of the admin API (docs/ADMIN.md), or of parts of them: the routes of this
+ *  folder write them, the explorer and commands read them. The types of other responses are derived
+ *  from the functions that make them (`ReturnType`). Only types, so that the explorer contains no
+ *  code of the server. Times are ISO 8601. */
 
 export type { ServiceName };
 
@@ -18,11 +18,11 @@ export interface Capabilities {
   readonly delete: boolean;
   /** Create user delegation SAS; only for the whole service. */
   readonly sign: boolean;
-  /** Whether the login may dequeue messages. */
+  /** Dequeue messages. */
   readonly process: boolean;
-  /** Whether the login may change messages in flight. */
+  /** Change messages in flight (those that a client has dequeued and not deleted). */
   readonly update: boolean;
-  /** Whether the login may change the tags of blobs. */
+  /** Change the tags of blobs. */
   readonly tag: boolean;
 }
 
@@ -43,6 +43,7 @@ export interface LoginLink {
   readonly link?: string;
 }
 
+/** The state of the caller's login, and how it can log in. */
 export interface Session {
   readonly loginRequired: boolean;
   readonly loggedIn: boolean;
@@ -63,7 +64,7 @@ export interface AccountKeys {
   readonly connectionString: string;
 }
 
-/** What prevents a request from proceeding, and the client that can end it. */
+/** A handle or lease that prevents a request from proceeding, and the client that has it. */
 export interface Holder {
   readonly client: string;
   /** Id of the SMB handle. */
@@ -95,7 +96,7 @@ export interface Wait {
 export interface WaitsView {
   readonly now: string;
   readonly waits: readonly Wait[];
-  /** Each cycle is a list of clients, each of which waits for the next one. */
+  /** Deadlocks: lists of clients, each of which waits for the next one, the last for the first. */
   readonly cycles: readonly (readonly string[])[];
 }
 
@@ -111,8 +112,8 @@ export interface StoredView {
   >;
 }
 
-/** A stored state of an object or a request on it; the fields of a rejected request are set only
- *  for one. */
+/** An entry of an object's timeline: one of its stored states, or a request on it. The fields of
+ *  `Refusal` are set only for a rejected request. */
 export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
   readonly at: string;
   readonly what: string;
@@ -131,7 +132,8 @@ export interface Timeline {
   readonly entries: readonly TimelineEntry[];
 }
 
-/** Stored states of a blob, newest first; `next` continues the list. */
+/** Stored states of a blob (versions, snapshots, soft-deleted ones), newest first; `next` is the
+ *  parameter `after` of the request for the next page. */
 export interface StatesPage {
   readonly states: readonly TimelineEntry[];
   readonly next?: string;

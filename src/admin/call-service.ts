@@ -23,7 +23,7 @@ export interface ServiceCall {
   readonly body?: string | Uint8Array;
 }
 
-/** Status of the response, and the code and message of an error. */
+/** The response of the service; `code` and `message` are those of an error, else empty. */
 export interface ServiceReply {
   readonly status: number;
   readonly code: string;
@@ -34,7 +34,8 @@ export interface ServiceReply {
 
 /** Calls a service through its pipeline, so that all rules for requests of clients apply. The call
  *  is signed with the account key, because some operations accept no SAS; for a principal the roles
- *  of the principal decide. Undefined if the caller has no such account. */
+ *  of the principal decide. Undefined if the caller has no such account, or the service is not
+ *  served. */
 export async function callService(
   { context, accounts, grant }: CheckedRequest,
   service: ServiceName,
@@ -98,7 +99,7 @@ interface SignedParts extends Pick<ServiceCall, "method"> {
   readonly unsigned: Readonly<Record<string, string>>;
 }
 
-/** The Authorization header with the first key of the account. */
+/** The Authorization header of a call, signed with the first key of the account. */
 function keySignature(
   { name, keys }: AccountSettings,
   service: ServiceName,

@@ -15,7 +15,7 @@ import type { PrincipalGrant } from "./security/grant.ts";
  *  storage services of this process. The explorer, a web page, thus reaches the services on its own
  *  origin, where no CORS rules apply, and with its login. */
 
-/** Handles a request of Node's HTTP server. */
+/** The function that Node's HTTP server calls for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export const gatewayPrefix = "/storage/";
@@ -28,12 +28,13 @@ const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 interface Gateway {
   readonly httpService: HttpService;
   readonly handle: NodeHandler;
-  /** For a request with the bearer token of a principal. */
+  /** Like `handle`, for a request to which the gateway has added the token of a principal. */
   readonly handleToken: NodeHandler;
   readonly log: Log;
 }
 
-/** Forwards requests to the services, so that the explorer reaches them on its own origin. */
+/** The route of all methods and paths below `/storage/`. `dfs` is the Data Lake API of the blob
+ *  service. */
 export function gatewayRoute({
   httpServices,
   dfs,
@@ -86,7 +87,8 @@ function pass(gateway: Gateway, prefixLength: number, call: RawCall) {
   const { request, message, response } = call;
   const rest = message.url?.slice(prefixLength) ?? "";
   message.url = rest.startsWith("/") ? rest : `/${rest}`;
-  // The token authenticates to the gateway; the services have their own bearer tokens.
+  // A bearer token here is the admin token, with which the caller has logged in to the gateway. The
+  // services would reject it: they accept access tokens only.
   if (message.headers.authorization?.startsWith(bearer)) delete message.headers.authorization;
   if (request.grant.kind === "principal") {
     void passAsPrincipal(gateway, request.grant, call);
@@ -102,7 +104,8 @@ function pass(gateway: Gateway, prefixLength: number, call: RawCall) {
   return undefined;
 }
 
-/** Adds the token of the principal: the service decides what its roles permit. */
+/** Passes on a request of a caller that is logged in as a principal, with a token of that
+ *  principal: the service decides what its roles permit. */
 async function passAsPrincipal(
   { httpService, handleToken, log }: Gateway,
   grant: PrincipalGrant,
@@ -120,8 +123,8 @@ async function passAsPrincipal(
   handleToken(message, response);
 }
 
-/** The account of a request as the service will resolve it, perhaps from the host name.
- *  Undefined if the service will reject the request. */
+/** The account of a request as the service will resolve it, perhaps from the host name; a caller
+ *  with an account key may use only its own. Undefined if the service will reject the request. */
 function accountIn(
   httpService: HttpService,
   { url = "/", headers }: IncomingMessage,

@@ -25,7 +25,8 @@ import { coveredAccounts, maySee, type ResourceName, type Grant } from "./securi
  *  metrics and the probes. `server/admin-listener.ts` opens the listener with it. */
 interface AdminHandler {
   readonly handle: NodeHandler;
-  /** Fragment of a URL of the explorer that logs in once; undefined if no login is required. */
+  /** The end of the explorer's URL that logs the browser in once; undefined if no login is
+   *  required. */
   loginFragment(): string | undefined;
   /** Closes the event streams, which would otherwise delay the server's stop. */
   close(): void;
@@ -41,7 +42,7 @@ interface HandlerParts {
 
 const apiPrefix = "/admin/";
 
-/** Returns the handler of the admin listener: explorer, admin API, feeds, probes and metrics. */
+/** Creates the handler, with all that its requests share: logins, routes and explorer files. */
 export function adminHandler(context: AdminContext): AdminHandler {
   const { accounts, clock, random, security, pageFolder } = context;
   const auth = new AdminAuth({ accounts, clock, random, security });
@@ -95,7 +96,8 @@ interface AdminExchange {
 
 const unavailableErrors = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
 
-/** A busy, unavailable or closed store is no bug: the caller gets 503. */
+/** The response to a request that has thrown. A busy, unavailable or closed store and a slow client
+ *  are no bugs: 503 or 408. All else is one: 500, and an entry in the log. */
 function failed(
   { context }: HandlerParts,
   { url }: IncomingMessage,
@@ -222,8 +224,8 @@ function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | und
   return refuse(415, "UnsupportedMediaType", message);
 }
 
-/** Whether the content type must be JSON, also of an empty body. Of all changes the reset alone has
- *  no body. */
+/** Whether the content type must be JSON, even if the body is empty. Exempt are reads, and the
+ *  reset, which never has a body. */
 function expectsJson({ method, path }: Route): boolean {
   return method !== "GET" && path !== "/admin/v1/reset";
 }

@@ -8,6 +8,7 @@ export type Check = (value: unknown) => string | undefined;
 /** Checks by parameter name; other parameters are rejected. */
 export type Checks = Readonly<Record<string, Check>>;
 
+/** Limits of texts in UTF-16 code units, and of the value that an error message quotes. */
 const textUnitsMax = 2048;
 const longTextUnitsMax = 16 * 1024;
 const shownUnitsMax = 80;
@@ -15,7 +16,8 @@ const idMax = 2n ** 64n - 1n;
 /** Half of a surrogate pair, which UTF-8 cannot encode. */
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** The first problem in the given values, as a sentence that names the parameter. */
+/** The first problem in the given values, as a sentence that names the parameter; undefined if
+ *  there is none. */
 export function findInputError(given: Readonly<Record<string, unknown>>, checks: Checks) {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(checks, name));
   if (unknown !== undefined) return `${formatValue(unknown)} is unknown: ${knownOf(checks)}`;
@@ -49,7 +51,7 @@ export function optional(check: Check): Check {
 }
 
 export const textCheck = textUpTo(textUnitsMax);
-/** Accepts text as long as the longest bearer token. */
+/** For bearer tokens, which are longer than other texts. */
 export const longTextCheck = textUpTo(longTextUnitsMax);
 
 function textUpTo(unitsMax: number): Check {
@@ -76,7 +78,7 @@ interface Range {
   readonly max: number;
 }
 
-/** Accepts a whole number in JSON. */
+/** Returns a check of a number in a JSON body. */
 export function wholeNumber({ min, max }: Range): Check {
   return (value) => {
     const isWithin = typeof value === "number" && value >= min && value <= max;
@@ -85,7 +87,7 @@ export function wholeNumber({ min, max }: Range): Check {
   };
 }
 
-/** Accepts a whole number in a query parameter. */
+/** Returns a check of a number in a query, which is text: it accepts decimal digits only. */
 export function wholeNumberText({ min, max }: Range): Check {
   return (value) => {
     const isDigits = typeof value === "string" && /^\d{1,9}$/.test(value);
@@ -94,8 +96,8 @@ export function wholeNumberText({ min, max }: Range): Check {
   };
 }
 
-/** Accepts an id. Responses contain ids as strings; numbers that represent an id exactly are
- *  accepted as well. */
+/** Accepts the id of a file or handle, a whole number of 64 bits. Responses contain ids as strings,
+ *  because JavaScript rounds numbers above 2^53; smaller ones are accepted as numbers, too. */
 export const idCheck: Check = (value) => {
   if (isMissing(value)) return "is missing";
   const isDigits = typeof value === "string" && /^\d{1,20}$/.test(value);
@@ -114,7 +116,7 @@ export const timeCheck: Check = (value) => {
     : `must be a time such as 2026-01-01T00:00:00Z, not ${formatValue(value)}`;
 };
 
-/** The value as JSON, shortened to 80 characters. */
+/** The value as JSON for an error message, shortened to 80 characters. */
 export function formatValue(value: unknown): string {
   const json = JSON.stringify(value) ?? String(value);
   return json.length <= shownUnitsMax ? json : `${json.slice(0, shownUnitsMax)}…`;

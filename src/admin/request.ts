@@ -19,7 +19,7 @@ export interface AdminRequest {
   readonly readBytes: (bytesMax: number) => Promise<ReadBody>;
 }
 
-/** A request whose caller is authenticated. */
+/** A request after `handler.ts` has authenticated its caller, with what the caller may see. */
 export interface AuthenticatedRequest extends AdminRequest {
   readonly context: RouteContext;
   readonly grant: Grant;
@@ -90,18 +90,19 @@ export async function readJson({ readBytes }: AdminRequest): Promise<BodyResult>
 }
 
 function refused(status: number, code: string, reason: string): BodyResult {
-  // The rest of a body that was not read is discarded with the connection.
+  // A body that was not read to its end is discarded by closing the connection.
   const headers = status === 400 ? {} : { Connection: "close" };
   return { ok: false, refusal: refuse(status, code, reason, headers) };
 }
 
-/** A number in the query, which is already checked; `standard` if absent. */
+/** A number in the query, which the route has checked already; `standard` if it is absent. */
 export function countOf(query: URLSearchParams, name: string, standard: number): number {
   const given = query.get(name) ?? "";
   return given === "" ? standard : Number(given);
 }
 
-/** Memory that a chunk of a body takes in addition to the bytes of the chunk. */
+/** Memory of a chunk beyond its bytes. Counted, too, because a client may send a body in chunks of
+ *  one byte. */
 const chunkOverheadBytes = 128;
 
 /** The bytes of a body, or the reason why it was not read. */
@@ -131,8 +132,8 @@ async function readBody(
   }
 }
 
-/** Rejects requests of browsers, which alone send this header: a web page must not be able to copy,
- *  replace or delete all data. */
+/** Rejects requests with the header Origin, which only browsers send: a web page must not be able
+ *  to copy, replace or delete all data. */
 export function refusePage({ headers }: Pick<AdminRequest, "headers">): AdminResponse | undefined {
   if (headers.origin === undefined) return undefined;
   return refuse(403, "NotFromAPage", "not allowed from a page");

@@ -78,8 +78,10 @@ export function routeTable({ security, ...given }: AdminContext, auth: AdminAuth
   return { routes, context, close };
 }
 
+/** Content type of the text format of Prometheus. */
 const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
+/** Probes, for example of Kubernetes, the metrics, and the reset for tests. */
 const probeRoutes: readonly Route[] = [
   declareRoute("GET /healthz", "open", () => text("ok\n"), { acceptsAnyQuery: true }),
   declareRoute("GET /readyz", "open", answerReady, { acceptsAnyQuery: true }),
@@ -111,7 +113,7 @@ async function answerReset(request: CheckedRequest): Promise<AdminResponse> {
   return nothing;
 }
 
-/** Version, addresses and features of the server. */
+/** The route with version, addresses and features of the server, for the explorer and commands. */
 function serverRoute(context: ViewContext): Route {
   const startedAt = formatIso(context.clock.wall());
   return declareRoute("GET /admin/v1/server", "principal", () =>

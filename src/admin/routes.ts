@@ -24,6 +24,7 @@ interface RouteBase {
   readonly access: Access;
 }
 
+/** A route that returns its response, which `handler.ts` sends. */
 export interface Route extends RouteBase {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Checks of query parameters; undefined: none are accepted. */
@@ -53,14 +54,14 @@ export function declareRoute(
   return { method, path, access, answer, ...checks };
 }
 
-/** A route that writes the response itself. */
+/** A route that writes the response itself: event streams, archives and forwarded requests. */
 export interface RawRoute extends RouteBase {
   readonly method: "GET" | "POST" | "*";
   /** Returns undefined if it writes the response, `unknown` if the path does not exist. */
   readonly serve: (call: RawCall) => Awaitable<AdminResponse | "unknown" | undefined>;
 }
 
-/** A request with the objects of Node, for routes that write the response themselves. */
+/** What a `RawRoute` gets: the authenticated request, and the objects of Node. */
 export interface RawCall {
   readonly request: AuthenticatedRequest;
   readonly message: IncomingMessage;

@@ -14,10 +14,12 @@ import type { ObservedRequest } from "../../http/http-service.ts";
 import type { RequestContext } from "../../http/request/request-context.ts";
 import type { WireRequest } from "../../http/wire.ts";
 
-/** A request as the request feed keeps it in memory. The feed is the stream of events that the
- *  explorer shows live, and of which timelines show the past. An event has references to objects
- *  that exist anyway, without body and record; it is rendered only when a subscriber or a timeline
- *  needs it, because it is made for every change. */
+/** The events of the request feed, which the explorer shows live and as timelines of objects, and
+ *  the structures that keep them in memory: `WatchedObjects`, `SpanHistory` and `Ring`. */
+
+/** A request as the request feed keeps it in memory. It has references to objects that exist
+ *  anyway, without body and record; it is rendered only when a subscriber or a timeline needs it,
+ *  because an event is made for every change. */
 export interface FeedEvent {
   readonly kind: "refused" | "lease" | "change" | "read";
   readonly at: Ticks;
@@ -64,8 +66,9 @@ interface FeedLease {
   readonly timeSeconds: string | undefined;
 }
 
+/** What an event is made from: a request, or one part of a batch or transaction. */
 interface EventSource {
-  /** The last context that the request, or the part of a transaction, reached. */
+  /** What the pipeline has learned of the request or part until its response. */
   readonly context: RequestContext;
   readonly operation: Operation | undefined;
   readonly call: Call | undefined;
@@ -97,6 +100,7 @@ export interface ObjectChange {
   readonly address: Call["address"] | undefined;
 }
 
+/** Reports the successful changes of a request: none, one, or one for each part of a batch. */
 export function objectChangesOf(
   observed: ObservedRequest,
   report: (change: ObjectChange) => void,
@@ -130,6 +134,7 @@ function placeOf(service: Service, address: Call["address"] | undefined): Signed
   return address === undefined ? noResource : service.signedName(address);
 }
 
+/** Visits a request, or each part of a batch; of a rejected transaction only the failed part. */
 function eachSource(observed: ObservedRequest, visit: (one: EventSource) => void): void {
   const { context, call, parts, result, reply } = observed;
   const { operation } = context;
@@ -186,6 +191,7 @@ function rejectedStatus(fault: Fault | undefined): number {
 
 const rejections: ReadonlySet<number> = new Set([304, 409, 412]);
 
+/** Undefined for a request that is no event. Traces pass no `watched`: they need no reads. */
 function kindOf(
   { context }: ObservedRequest,
   { status, operation, outcome }: EventSource,
@@ -295,7 +301,8 @@ export interface WatchedObject {
   readonly place: SignedName;
 }
 
-/** Text that identifies an object. Worker processes (`--workers`) send it to each other. */
+/** Text that identifies an object, also between processes: the main worker sends the other workers
+ *  (`--workers`) the keys of the objects with an open timeline. */
 export function objectKey({ service, account, place }: WatchedObject): string {
   const { name, path, entity } = place;
   return JSON.stringify([service, account, name, path, entity?.partitionKey, entity?.rowKey]);
@@ -312,8 +319,8 @@ export function isSameObject(left: WatchedObject, right: WatchedObject): boolean
   );
 }
 
-/** The objects of open timelines, whose reads the feed records. Reads of all other objects cost one
- *  comparison. */
+/** The objects with an open timeline in the explorer, whose reads the feed records. If there is
+ *  none, a read costs no more than `isEmpty`. */
 export class WatchedObjects {
   #keys: ReadonlySet<string> = new Set();
 
@@ -341,6 +348,7 @@ export interface Spanned {
   readonly until?: Ticks | undefined;
 }
 
+/** A fact, and the time during which it held. */
 export interface Span<Fact> {
   readonly fact: Fact;
   readonly from: Ticks;
@@ -348,9 +356,9 @@ export interface Span<Fact> {
   readonly to: Ticks | undefined;
 }
 
-/** Limit of facts that hold at the same time; the history omits further ones. */
+/** Bounds memory: of facts that hold at the same time, the history omits further ones. */
 const heldMax = 2000;
-/** Spans that have ended and are kept for timelines. */
+/** How many ended spans are kept for timelines; a new one replaces the oldest. */
 const endedMax = 4096;
 
 /** Records from when to when facts held, from samples of the facts that hold now. Memory is fixed:
@@ -361,7 +369,8 @@ export class SpanHistory<Fact extends Spanned> {
   #sampledAt: Ticks | undefined;
   #isPaused = false;
 
-  /** Takes a sample: facts that were there before and are not any more have ended. */
+  /** Takes a sample of all facts that hold now. Those of the previous sample that are missing have
+   *  ended. */
   update(now: Ticks, facts: readonly Fact[]): void {
     const present = new Map(facts.map((fact) => [fact.key, fact]));
     const pausedAt = this.#pausedAt();

@@ -2,16 +2,18 @@ import type { Clock, Log } from "../../base/world.ts";
 import type { ObservedRequest, Observer } from "../../http/http-service.ts";
 import { feedEventsOf, WatchedObjects, type FeedEvent } from "./feed-event.ts";
 
-/** Options of a `FeedForwarder`, which every worker process but the main worker has: only the main
- *  worker has the admin listener, and with it the subscribers of the request feed. */
+/** The worker processes (`--workers`) forward their events of the request feed to the main worker:
+ *  only that has the admin listener, and with it the subscribers of the feed. */
+
 interface FeedForwarderOptions {
   readonly observer: Observer;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when the receiver can take more. */
+  /** Sends events to the main worker; resolves when it can take more. */
   readonly send: (events: readonly FeedEvent[], missed: number) => Promise<void>;
 }
 
+/** Bounds memory: events beyond this number count as missed. */
 const queuedEventsMax = 1000;
 const flushMilliseconds = 50;
 

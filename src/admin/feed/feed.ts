@@ -30,15 +30,20 @@ import { readRecords } from "../views/pages.ts";
 /** The request feed, `/admin/v1/feed`: server-sent events about requests, leases and messages,
  *  which the explorer shows live. It keeps a limited number of events in memory and drops others;
  *  the complete event log has a stream of its own (`admin/views/event-stream.ts`). */
+
+/** Open streams; a further one is rejected with 503. */
 const subscribersMax = 32;
 /** Recent events kept in memory, for timelines that are opened later. */
 const eventsKeptMax = 4096;
-/** Reads that timelines can show; kept apart, because there are many more of them. */
+/** Reads that timelines can show. Kept apart from other events, which the many reads would
+ *  replace. */
 const readsKeptMax = 1024;
-/** Events that wait for the next flush; further ones count as missed. */
+/** Events that wait until they are sent, every 100 ms; further ones count as missed. */
 const queuedEventsMax = 1000;
 const flushMilliseconds = 100;
+/** While there are subscribers: the interval of samples and of the checks of their logins. */
 const tickMilliseconds = 1000;
+/** A stream gets a comment every 15 s, so that proxies do not close it as idle. */
 const ticksPerHeartbeat = 15;
 
 interface StreamOptions {
@@ -53,8 +58,8 @@ interface StreamOptions {
 export class Feed {
   readonly events = new Ring<FeedEvent>(eventsKeptMax);
   readonly reads = new Ring<FeedEvent>(readsKeptMax);
-  /** The leases and locks that clients held, and those for which they waited; sampled once a
-   *  second. */
+  /** What clients held (leases, opens, locks, messages), and for what they waited; sampled once a
+   *  second while there are subscribers. */
   readonly holds = new SpanHistory<Hold>();
   readonly waits = new SpanHistory<WaitFact>();
   /** Rejected requests since the start of the server, counted by the rule that rejected each. */
@@ -245,7 +250,7 @@ export class Feed {
     }
   }
 
-  /** Created once, not in `#observe`, which runs for every request. */
+  /** Where `feedEventsOf` reports events. Created once, not for every request in `#observe`. */
   readonly #sink = { emit: this.#record, watched: this.#watched };
 
   async #tick(runId: number): Promise<void> {
@@ -273,7 +278,7 @@ export class Feed {
     }
   }
 
-  /** Records which leases and locks clients hold and wait for. */
+  /** Records what clients hold and wait for now, for timelines and recordings. */
   async #sample(): Promise<void> {
     const { clock } = this.#context;
     const held = await readRecords(this.#context, holdsNow);

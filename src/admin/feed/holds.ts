@@ -6,7 +6,8 @@ import { messagesVisibleBetween, queuesAfter } from "../views/messages.ts";
 import { openFilePage, type SmbFile } from "../views/open-files.ts";
 import type { Spanned } from "./feed-event.ts";
 
-/** What a client holds: a lease, an open or a byte-range lock of SMB, or a message in flight. */
+/** What a client holds: a lease, an open or a byte-range lock of SMB, or a message in flight. The
+ *  request feed samples it once a second for timelines and recordings (`feed.ts`). */
 export interface Hold extends Spanned {
   readonly kind: "lease" | "open" | "lock" | "message";
   readonly service: ServiceName;
@@ -17,10 +18,11 @@ export interface Hold extends Spanned {
   /** Undefined for leases and messages, because their records do not name a client. */
   readonly client: string | undefined;
   readonly what: string;
-  /** Id of a lease, to find the client that acquired it. */
+  /** Id of a lease: `views/timeline.ts` finds its client among the recorded requests. */
   readonly lease?: string;
 }
 
+/** Limits of one sample; what is beyond is not shown. */
 const leasesMax = 500;
 const filesMax = 500;
 const queuesMax = 100;

@@ -10,10 +10,12 @@ import type { HttpServices } from "../admin-context.ts";
 import { secondsUntil } from "../admin-response.ts";
 import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 
+/** Renders an event of the request feed, which has references to objects, as the JSON that the feed
+ *  and timelines return. */
+
+/** A longer User-Agent header is cut. */
 const agentUnitsMax = 200;
 
-/** What turns an event of the request feed, which has references to objects, into the JSON that the
- *  feed and timelines return. */
 interface RenderContext {
   readonly httpServices: HttpServices;
   /** For names of principals; undefined without the token service. */
@@ -78,7 +80,7 @@ function renderMissing(identity: IdentitySettings | undefined, missing: ActionNe
   return { actions: missing, roles: rolesGranting(missing, identity?.roles ?? []) };
 }
 
-/** The ETag in the format of the service. */
+/** An ETag value in the format of the service: the formats of blobs and entities differ. */
 export function etagOf(httpServices: HttpServices, service: ServiceName, newETag: Ticks): string {
   const dialect = httpServices[service]?.service.dialect;
   return dialect?.etagHeaders(newETag)["ETag"] ?? formatETag(newETag);

@@ -5,18 +5,20 @@ import { formatValue, type Check } from "../inputs.ts";
 import type { ResourceName } from "../security/grant.ts";
 import { isSameObject, type WatchedObject } from "./feed-event.ts";
 
-/** The kinds of events of the request feed, the stream that the explorer shows live; a client
- *  selects some of them. */
+/** One open stream of the request feed, the events that the explorer shows live. */
+
+/** The kinds of events, among which a client selects (`parseKinds`). */
 export const feedKinds = ["refused", "lease", "message", "change", "read", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
 
+/** Limit of the events that one stream gets; further ones count as missed. */
 const eventsPerSecondMax = 200;
-/** Unsent bytes after which a slow subscriber is disconnected. */
+/** Bounds memory: a client that leaves more bytes unread is disconnected. */
 const unsentBytesMax = 1024 * 1024;
 
 interface SubscriberOptions {
   readonly kinds: ReadonlySet<FeedKind>;
-  /** Whether events of a resource are sent on this stream. */
+  /** Whether the caller may see the events of a resource. */
   readonly sees: (resource: ResourceName) => boolean;
   /** The only object whose events are sent; undefined: all that the caller may see. */
   readonly object?: WatchedObject | undefined;
@@ -59,8 +61,8 @@ export class Subscriber {
     return true;
   }
 
-  /** Events about no object are those of the server. Only a caller that administers the server can
-   *  subscribe to their kind. */
+  /** Whether this stream gets events about an object. Events about none are those of the server
+   *  (`health`), which only the admin token can request. */
   #wants(about: WatchedObject | undefined): boolean {
     if (about === undefined) return true;
     if (this.object !== undefined && !isSameObject(this.object, about)) return false;
@@ -71,7 +73,8 @@ export class Subscriber {
     this.#missed += count;
   }
 
-  /** Sends text; returns false if the subscriber reads too slowly. */
+  /** Sends events, and how many were missed since the last call. Returns false if the client reads
+   *  too slowly. */
   send(text: string): boolean {
     const missed = this.#missed;
     this.#missed = 0;

@@ -9,11 +9,14 @@ import { messagesVisibleBetween, queuesAfter, type QueueTarget } from "../views/
 import { readRecords } from "../views/pages.ts";
 import type { ReturnedMessage } from "../api-types.ts";
 
-/** Limits of one poll of `TimedEvents`, which finds the events of the request feed that no request
- *  causes, but time. The next poll continues after these queues, so that many queues delay events
+/** Finds the events of the request feed that time causes, not a request. `feed.ts` polls once a
+ *  second while there are subscribers. */
+
+/** Limits of one poll. The next poll continues after these queues, so that many queues delay events
  *  but do not lengthen a poll. */
 const queuesPerPollMax = 100;
 const messagesPerQueueMax = 200;
+/** Bounds memory; beyond it, messages that have returned may be reported twice. */
 const queuesTrackedMax = 10_000;
 
 /** Finds messages that were dequeued, not deleted in time, and are visible again. */
@@ -66,8 +69,7 @@ export interface TimedEvent {
 
 const leasesMax = 500;
 
-/** Finds events caused by time, not by a request: leases that expired or finished breaking, and
- *  messages that became visible again. */
+/** Finds leases that expired or finished breaking, and messages that became visible again. */
 export class TimedEvents {
   readonly #context: ViewContext;
   #until: Ticks | undefined;

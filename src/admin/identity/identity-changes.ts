@@ -7,6 +7,10 @@ import { declareRoute, type Route } from "../routes.ts";
 import { renderPrincipal, type PrincipalInfo } from "./identity-view.ts";
 import type { IdentityContext } from "./token-issuer.ts";
 
+/** Routes that create, change and delete stored principals and role assignments, for the explorer
+ *  and `etagere principal`. Only the admin token permits them, so that no role and no account key
+ *  can be used to gain more rights. */
+
 const listCheck: Check = (value) => (Array.isArray(value) ? undefined : "must be a list of ids");
 const flagCheck: Check = (value) =>
   typeof value === "boolean" ? undefined : "must be true or false";
@@ -17,8 +21,6 @@ const fieldChecks = {
   newSecret: optional(flagCheck),
 };
 
-/** Routes that create, change and delete stored principals and role assignments. Only the admin
- *  token permits them, so that no role and no account key can be used to gain more rights. */
 export function identityChangeRoutes({ manager }: IdentityContext): readonly Route[] {
   const create: Route["answer"] = async ({ body }) => {
     const given = withoutMissing(body) as unknown as NewPrincipal;

@@ -140,6 +140,7 @@ function refuseHost({ headers }: AdminRequest): AdminResponse | undefined {
   return oauthError(403, "access_denied", "use an address or localhost as the host");
 }
 
+/** Issues a token for a managed identity, in the form of App Service and virtual machines. */
 async function answerToken(
   context: IdentityContext,
   principal: PrincipalSettings | undefined,
@@ -207,7 +208,7 @@ async function answerClient(
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** The principal whose secret or client assertion the form has. */
+/** The principal whose secret or client assertion the form contains; undefined without one. */
 function clientOf({ identity }: IdentityContext, form: URLSearchParams, tenantId: string) {
   const id = form.get("client_id")?.toLowerCase();
   const found = identity().principals.find(({ clientId }) => clientId.toLowerCase() === id);
@@ -230,7 +231,8 @@ function refuseAfterFailures(
   return json(body, 429, { "Retry-After": String(seconds) });
 }
 
-/** `base` is the address of the admin listener with the protocol of the request. */
+/** Renders a document; `base` is the address of the admin listener, with the protocol of the
+ *  request. */
 type Answer = (data: IdentityData, base: string) => unknown;
 
 /** The documents that clients of an OpenID Connect provider ask for, in the paths of Entra ID. */
@@ -247,7 +249,8 @@ function discoveryRoutes(context: IdentityContext): readonly AnyRoute[] {
   ];
 }
 
-/** Declares a route of the token service: clients send parameters of their own. */
+/** Declares a route of the token service: without a login, and with any query parameters, because
+ *  client libraries send some of their own. */
 function openRoute(path: `/${string}`, answer: Route["answer"]): Route {
   return declareRoute(`GET ${path}`, "open", answer, { acceptsAnyQuery: true });
 }
@@ -282,8 +285,8 @@ function configurationOf({ tenantId }: IdentityData, base: string) {
   };
 }
 
-/** The document that client libraries request before they trust an authority: the hosts that belong
- *  together. */
+/** The document that client libraries (MSAL) request before they trust an authority: which of its
+ *  host names mean the same. */
 async function instanceOf({ local }: IdentityContext, base: string) {
   const { tenantId } = await local.load();
   const { host } = new URL(base);
@@ -296,8 +299,9 @@ async function instanceOf({ local }: IdentityContext, base: string) {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The variables that `etagere env` prints. They contain secrets: only for the admin token, or on a
- *  server without a login. With `principal`, those of the client-credentials flow for it. */
+/** The variables that `etagere env` prints: those of a managed identity, or with the parameter
+ *  `principal` those of the client-credentials flow for that principal. They contain secrets: only
+ *  for the admin token, or on a server without a login. */
 function environmentRoute(context: IdentityContext): AnyRoute {
   const answer: Route["answer"] = async ({ query }) => {
     const name = query.get("principal") ?? "";
@@ -308,7 +312,7 @@ function environmentRoute(context: IdentityContext): AnyRoute {
   return declareRoute("GET /admin/v1/identity/environment", "server", answer, { query });
 }
 
-/** The variables with which libraries trust the certificate authority. */
+/** The variables with which Node, Python and OpenSSL trust the local certificate authority. */
 function trustOf({ authorityFile: file }: IdentityContext): Variables {
   if (file === undefined) return {};
   return { NODE_EXTRA_CA_CERTS: file, REQUESTS_CA_BUNDLE: file, SSL_CERT_FILE: file };

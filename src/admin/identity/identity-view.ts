@@ -33,7 +33,7 @@ function viewOf(identity: IdentitySettings, request: CheckedRequest) {
   const used = new Set(assignments.map(({ role }) => role));
   const isKnown = (role: Role): boolean => isServer || isBuiltIn(role) || used.has(role);
   return {
-    // Whether the roles of a principal decide what its tokens permit.
+    // False if no roles are assigned at all: then each accepted token permits everything.
     rolesDecide: hasRoles,
     principals: principals.filter(isListed).map(renderPrincipal),
     roles: roles.filter(isKnown).map(renderRole),
@@ -43,7 +43,8 @@ function viewOf(identity: IdentitySettings, request: CheckedRequest) {
   };
 }
 
-/** An account key sees the assignments that apply to its account; a principal sees its own. */
+/** Whether the caller sees an assignment: with an account key those that apply to its account, as a
+ *  principal its own. */
 function isShown({ objectId, account }: RoleAssignment, { grant }: CheckedRequest): boolean {
   switch (grant.kind) {
     case "server":
@@ -82,8 +83,8 @@ function renderRole(role: Role) {
 
 export type AssignmentInfo = ReturnType<typeof renderAssignment>;
 
-/** `id` is undefined for an assignment of the configuration, and `principal` unless a local one has
- *  the object id. */
+/** `id` is undefined for an assignment of the configuration, which cannot be removed by its id;
+ *  `principal` is the name of the local principal with the object id, if there is one. */
 function renderAssignment(
   { id, objectId, role, account, scope }: RoleAssignment,
   principals: readonly PrincipalSettings[],

@@ -9,6 +9,8 @@ import type { LocalIssuer } from "../../http/auth/tokens/token-verifier.ts";
 
 /** Issues the access tokens of the local token service, and has the types of its keys and secrets,
  *  which `server/identity-file.ts` stores. */
+
+/** How long an access token is valid; Entra ID issues tokens for about as long. */
 export const tokenLifeSeconds = 3600;
 
 export interface IssuedToken {
@@ -57,11 +59,12 @@ export function assertionOf(secret: string, tenantId: string): string {
   return createHmac("sha256", secret).update(`client assertion ${tenantId}`).digest("hex");
 }
 
-/** The issuer of the token service at this address. */
+/** The claim `iss` of tokens, by the address at which a client found the token service. */
 export function issuerAt(base: string, tenantId: string): string {
   return `${base}/${tenantId}/v2.0`;
 }
 
+/** An account at Azure, as client libraries may name the audience of a token. */
 const accountForm =
   /^https:\/\/[a-z0-9]{1,63}\.(blob|queue|table|file|dfs)\.core\.windows\.net\/?$/;
 
@@ -87,6 +90,7 @@ export interface LocalIdentity extends LocalIssuer {
   writeAssertion(clientId: string, assertion: string): Promise<string | undefined>;
 }
 
+/** What the token service stores: created at its first use, and then kept. */
 export interface IdentityData {
   /** Id of the tenant, which is a part of the issuer's URL. */
   readonly tenantId: string;
@@ -103,6 +107,7 @@ export interface StoredKey {
   readonly privateKey: JWK;
 }
 
+/** The public keys as a JSON Web Key Set, with which the services verify tokens. */
 export function publishedKeys({ keys }: IdentityData): { readonly keys: readonly JWK[] } {
   return {
     keys: keys.map(({ id, privateKey: { kty, n, e } }) => ({
@@ -116,6 +121,7 @@ export function publishedKeys({ keys }: IdentityData): { readonly keys: readonly
   };
 }
 
+/** What the token service gets from the server (`server/admin-listener.ts`). */
 export interface IdentityContext {
   readonly identity: () => IdentitySettings;
   /** Reads principals that another process has changed. */

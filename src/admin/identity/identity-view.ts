@@ -33,7 +33,7 @@ function viewOf(identity: IdentitySettings, request: CheckedRequest) {
   const used = new Set(assignments.map(({ role }) => role));
   const isKnown = (role: Role): boolean => isServer || isBuiltIn(role) || used.has(role);
   return {
-    // False if no roles are assigned at all: then each accepted token permits everything.
+    // Whether roles decide about bearer tokens. Otherwise each accepted token permits all.
     rolesDecide: hasRoles,
     principals: principals.filter(isListed).map(renderPrincipal),
     roles: roles.filter(isKnown).map(renderRole),

@@ -7,8 +7,9 @@ import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** The Content-Security-Policy of the explorer, the web page whose files this module serves: only
- *  resources of this server, no inline scripts or styles, and no embedding in frames. Names of
+/** Serves the explorer, the web page of the admin listener, from the folder of its build. */
+
+/** Only resources of this server, no inline scripts or styles, and no embedding in frames. Names of
  *  blobs come from clients, so that a mistake in the page could run their scripts. */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -110,16 +111,18 @@ const types: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json",
 };
 
+/** Bound memory, because all files are kept there; a build has far fewer and smaller ones. */
 const filesMax = 500;
 const fileBytesMax = 4 * 1024 * 1024;
 const startFile = "index.html";
 const hashedName = /-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
-/** Compression level. Levels 10 and 11 take a hundred times longer and save little. */
+/** Levels 10 and 11 would take a hundred times longer, and save little. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** The files of the explorer, read once per build. */
+/** The files of the explorer in memory; read again when the start page is requested after a
+ *  build. */
 export class PageFiles {
   readonly #folder: string;
   #builtAt = 0;
@@ -176,7 +179,7 @@ function prepare(name: string, type: string, plain: Uint8Array): PageFile {
     etag: `"${digest}"`,
     isHashed: hashedName.test(name),
     plain,
-    // The first page after a start waits only for the files that it needs, one by one.
+    // Compressed when first requested: the first page waits only for the files that it needs.
     compressed(encoding) {
       const found =
         kept.get(encoding) ??

@@ -48,8 +48,10 @@ interface InputProblem {
   readonly problem: string;
 }
 
+/** An hour unless the request says otherwise, and at most ten years. */
 const minutesDefault = 60;
 const minutesMax = 5_256_000;
+/** The letters of an account SAS, all of which it grants unless the request names some. */
 const allPermissions = "rwdxylacuptfi";
 /** All permission letters, with those for directories, which a SAS of an account with a
  *  hierarchical namespace may have. */

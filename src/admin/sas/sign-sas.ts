@@ -136,7 +136,8 @@ function addressesOf(
   };
 }
 
-/** The request that is signed. Only its query is part of the string to sign of a SAS. */
+/** A request with the parameters of the SAS, from which `protocol/signing` makes the string to
+ *  sign. For a SAS that contains only the query, so the other fields are empty. */
 function signable(account: string, query: ReadonlyMap<string, readonly string[]>): SignableRequest {
   return {
     method: "GET",
@@ -199,6 +200,7 @@ interface DelegationKey {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** Requests the key with the token of the principal, so that the service checks its roles. */
 async function delegationKeyOf(
   request: CheckedRequest,
   { account, service }: ResourceSasRequest,
@@ -216,7 +218,8 @@ async function delegationKeyOf(
   return keyIn(root.value);
 }
 
-/** The parameters of a SAS with the names of a key's fields. */
+/** The parameters of a SAS that describe its user delegation key, with the names of the XML
+ *  elements of the key that contain their values. */
 const keyFields = {
   skoid: "SignedOid",
   sktid: "SignedTid",

@@ -22,10 +22,11 @@ interface Session {
 }
 
 const secretBytes = 32;
+/** How long a session lasts after its last request. */
 const idleTicks = 30n * 60n * ticksPerSecond;
 /** Longest duration of a session, however often it is used. */
 const sessionLifeTicks = 12n * 3600n * ticksPerSecond;
-/** Open sessions; beyond this number the oldest ends. */
+/** Bounds memory: beyond this number of open sessions the oldest ends. */
 const sessionsMax = 1000;
 const form = /^[0-9a-f]{64}$/;
 
@@ -84,14 +85,15 @@ function digestOf(value: string): string {
 
 const tokenBytes = 32;
 const linkLifeTicks = 3600n * ticksPerSecond;
-/** Valid links; beyond this number the oldest becomes invalid. */
+/** Bounds memory: beyond this number of valid links the oldest becomes invalid. */
 const linksMax = 16;
 
-/** One-time tokens in links that open the explorer. */
+/** One-time tokens in the links that open the explorer without another login: the server prints
+ *  such a link when it starts, and `etagere login` requests further ones. */
 class LoginLinks {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Expiry of each session token, by the digest of the token. */
+  /** Expiry of each token, by its digest, so that lookup times reveal nothing about the token. */
   readonly #ends = new Map<string, Ticks>();
 
   constructor(clock: Clock, random: Random) {
@@ -187,6 +189,7 @@ function waitTicks(failures: readonly Ticks[], countMax: number, now: Ticks): Ti
   return left > 0n ? left : 0n;
 }
 
+/** How the admin listener authenticates; `server/admin-listener.ts` derives it from the options. */
 export interface AdminSecurity {
   /** Whether callers must log in. Evaluated for each request, because accounts can be reloaded. */
   readonly isLoginRequired: () => boolean;
@@ -205,14 +208,14 @@ interface AdminAuthOptions {
   readonly security: AdminSecurity;
 }
 
-/** Header that programs must send. A page of another site, and a request for a copy source, cannot
- *  send it. */
+/** Header that programs must send to the admin API. A page of another site, and a server that
+ *  fetches a copy source, cannot send it, so that neither can use the API. */
 export const adminHeader = "x-etagere-admin";
 const bearer = "Bearer ";
 
 type RequestHead = Pick<AdminRequest, "headers" | "remoteAddress">;
 
-/** Authenticates callers of the admin listener and determines what they administer. */
+/** Authenticates the callers of the routes, and determines what they administer (`Grant`). */
 export class AdminAuth {
   readonly sessions: Sessions;
   readonly links: LoginLinks;
@@ -229,7 +232,7 @@ export class AdminAuth {
     return this.#options.security.isLoginRequired();
   }
 
-  /** Checks that come before the credentials: origin, host and required header. */
+  /** Checks origin, host and the required header before the credentials; returns the rejection. */
   checkOrigin({ headers }: RequestHead, access: Access): AdminResponse | undefined {
     if (isCrossSite(headers))
       return refuse(403, "CrossSite", "requests from other sites are rejected");
@@ -259,12 +262,14 @@ export class AdminAuth {
     return { grant, isValid: () => this.sessionOf(cookie) !== undefined };
   }
 
-  /** The session of a cookie. Undefined if the account key of the session is not valid any more. */
+  /** The session of a cookie, without extending it. Undefined if it has ended, or its account key,
+   *  principal or token is not valid any more. */
   sessionOf(cookie: string | undefined): Session | undefined {
     return this.#stillGood(this.sessions.peek(cookie));
   }
 
-  /** Verifies the credentials of a login; counts failures per address. */
+  /** Verifies the credentials of a login or request with `prove`, and counts failures per address;
+   *  an address with too many is rejected without verification. */
   attempt(
     address: string,
     prove: () => Credentials | undefined,

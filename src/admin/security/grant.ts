@@ -73,8 +73,8 @@ export function maySee(accounts: Accounts, grant: Grant, resource: ResourceName)
   return principalMay(accounts, grant, resource, readNeed(resource.service));
 }
 
-/** Whether a caller may do this with the event subscriptions of an account: an account key sees
- *  them, the roles of a principal decide. */
+/** Whether a caller may do `action` with the event subscriptions of an account: with an account key
+ *  only read them, as a principal what its roles permit. */
 export function mayUseSubscriptions(
   accounts: Accounts,
   grant: Grant,
@@ -104,6 +104,7 @@ function readNeed(service: ServiceName): ActionNeed {
   return actionNeedOf(service, { permission: { resourceType: "o", letters: "r" } });
 }
 
+/** Bounds the response: further containers, queues, tables and shares with roles are omitted. */
 const scopesMax = 1000;
 /** The letter of a SAS that permits writing contents, by service: that of Put Blob, Put Message,
  *  Update Entity and Put Range. */
@@ -114,8 +115,8 @@ const writeLetters: Readonly<Record<ServiceName, string>> = {
   file: "w",
 };
 
-/** The permissions of a principal, so that a page can show only what it may do. They decide
- *  nothing: the services check each request. */
+/** The permissions of a principal in an account, by which the explorer shows only what it may do.
+ *  They decide nothing: the services check each request. */
 export function permissionsOf(
   { name: account, roles }: Pick<AccountSettings, "name" | "roles">,
   { assigneeIds, isFor }: PrincipalGrant,

@@ -20,6 +20,7 @@ interface PrincipalLoginOptions {
   readonly identity?: IdentityContext | undefined;
 }
 
+/** The audience of tokens for all accounts and services of Azure Storage. */
 const audience = "https://storage.azure.com";
 /** A token is replaced this long before it expires, because a request may take some time. */
 const renewBeforeSeconds = 300;
@@ -80,8 +81,8 @@ export class PrincipalLogin {
     };
   }
 
-  /** The caller that a verified token stands for in an account and service, or in any; undefined if
-   *  none of them accepts it now. */
+  /** The caller that a verified token identifies; undefined if no service accepts the token now.
+   *  Without `account` or `service`, it suffices that one of them accepts it. */
   #callerOf(
     token: VerifiedToken,
     account: string | undefined,

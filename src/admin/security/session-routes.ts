@@ -22,7 +22,8 @@ interface SessionParts {
   readonly hasToken: boolean;
 }
 
-/** Login, logout and the state of the login. */
+/** The routes of login, logout and the state of the login, and that of links for `etagere
+ *  login`. */
 export function sessionRoutes(parts: SessionParts): readonly Route[] {
   const { auth } = parts;
   const text = optional(textCheck);

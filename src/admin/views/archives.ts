@@ -9,12 +9,13 @@ import type { RawCall, RawRoute } from "../routes.ts";
  *  load`. Exports reveal all data, so the audit log records them although they change nothing. */
 
 export const archivePath = "/admin/v1/archive";
-/** A header after the archive with the report of the export. */
+/** Trailer of an export, sent after the archive: the report of what it contains. */
 export const reportTrailer = "x-etagere-report";
-/** A header of the archive with about how many bytes its parts have before compression. */
+/** Header of an export: its approximate size before compression, for the progress that the command
+ *  shows. Sent only if the request has this header with the value `wanted`. */
 export const totalHeader = "x-etagere-total-bytes";
-/** A header of the archive: `true` if the server stores this data encrypted. The command then
- *  encrypts the archive, too. */
+/** Header of an export: `true` if the server stores this data encrypted. The command then encrypts
+ *  the archive, too. */
 export const encryptedHeader = "x-etagere-encrypted";
 export const archiveType = "application/vnd.etagere.archive";
 
@@ -24,7 +25,6 @@ const loadQuery = { as: optional(textCheck), replace: flag };
 
 const common = { path: archivePath, access: "server" } as const;
 
-/** Exports accounts as an archive, and loads an archive. */
 export const archiveRoutes: readonly RawRoute[] = [
   { ...common, method: "GET", serve: exportAll },
   { ...common, method: "POST", serve: load },
@@ -36,7 +36,7 @@ async function exportAll({ request, response }: RawCall): Promise<AdminResponse 
   const names = request.query.get("accounts") ?? "";
   const accounts = names === "" ? [] : names.split(",");
   const withKeys = request.query.get("withKeys") === "true";
-  // A header, which an older server ignores: it would reject a parameter.
+  // Requested by a header, not a parameter: older servers ignore unknown headers only.
   const isMeasured = request.headers[totalHeader] === "wanted";
   const onTotal = isMeasured
     ? (bytes: number): void => void response.setHeader(totalHeader, bytes)
@@ -56,8 +56,8 @@ async function exportAll({ request, response }: RawCall): Promise<AdminResponse 
   return refuse(404, "NotExported", result.problems.join("; "));
 }
 
-/** Writes the head of the response before the first bytes: a problem that is found earlier has a
- *  status of its own. */
+/** Returns the function that sends the bytes of an archive. The head of the response is sent with
+ *  the first bytes, because a problem that is found earlier has a status of its own. */
 function sinkOf(response: ServerResponse): (bytes: Uint8Array) => Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -89,7 +89,7 @@ async function load({ request, message, response }: RawCall): Promise<AdminRespo
   return refuse(409, "NotLoaded", result.problems.join("\n"), unreadRest(message));
 }
 
-/** The rest of a body that was not read is discarded with the connection. */
+/** An archive that was not read to its end is discarded by closing the connection. */
 function unreadRest({ readableEnded }: IncomingMessage) {
   return readableEnded ? {} : { Connection: "close" };
 }

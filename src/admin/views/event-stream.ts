@@ -26,10 +26,14 @@ import type { RawRoute } from "../routes.ts";
 
 /** The route `/admin/v1/events`: streams of the event log of an account, for `etagere events tail`
  *  and the page "Events" of the explorer. */
+
+/** Open streams; a further one is rejected with 503. */
 const streamsMax = 32;
+/** Events that are read from the store at once. */
 const readMax = 200;
 /** A stream without events gets a comment this often, so that proxies keep it open. */
 const heartbeatMilliseconds = 15_000;
+/** No more events are read while a client leaves so many bytes unread. */
 const unsentBytesMax = 256 * 1024;
 const positionForm = /^(\d{1,16})-(\d{1,5})$/;
 const expected = "must be the id of an event, a position such as 123-0, or now";
@@ -186,7 +190,8 @@ function idOf({ sequence, number }: LogPosition): string {
   return `${sequence}-${number}`;
 }
 
-/** `now` is the position after all entries up to `latest`. */
+/** The position that a client gives as an event id, as `SEQUENCE-NUMBER` or as `now`, which is the
+ *  position after the commit `latest`. */
 function positionOf(text: string, latest: number): LogPosition {
   const inId = positionInId(text, latest);
   if (inId !== undefined) return inId;

@@ -19,14 +19,15 @@ export interface FigureSample {
   readonly batches: BucketSample;
   readonly receivedBytes: number;
   readonly sentBytes: number;
-  /** Bytes that were compared with their checksums, and slices that differ. */
+  /** Bytes that the scrub (a background task) has compared with their checksums, and the number of
+   *  slices that differ. */
   readonly scrub?: { readonly bytes: number; readonly problems: number };
   /** Lost lines of the audit log; undefined without one. */
   readonly auditLostLines?: AuditLosses | undefined;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
   readonly cpuSeconds: number;
-  /** Undefined if the server is one process. */
+  /** Undefined without `--workers`: then the server is one process. */
   readonly workers?: WorkerFigures;
 }
 

@@ -5,8 +5,10 @@ import { Ring } from "../feed/feed-event.ts";
 import type { FigureSample } from "./figures.ts";
 import { between, secondsBetween } from "./rates.ts";
 
-/** The samples that the charts of the page "Health" show, which are kept in memory: those of the
- *  last ten minutes and of the last day, together less than 4 MiB. */
+/** Keeps in memory the samples that the charts of the page "Health" of the explorer show. */
+
+/** The intervals of the samples, and how many of each are kept: those of ten minutes and of a day,
+ *  together less than 4 MiB. */
 const periods = [
   { everySeconds: 1, samplesMax: 600 },
   { everySeconds: 60, samplesMax: 1440 },
@@ -17,7 +19,7 @@ export const everySecondsValues = periods.map(({ everySeconds }) => String(every
 
 const millisecondsPerSecond = 1000;
 
-/** Figures that the counters of requests do not have. */
+/** What a sample contains besides the counters of `Figures`. */
 interface HistorySources {
   /** Rejected requests since the start, by rule. */
   readonly refusalsByRule: () => ReadonlyMap<string, number>;

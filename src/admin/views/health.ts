@@ -74,8 +74,8 @@ interface TimedSample {
   readonly sample: FigureSample;
 }
 
-/** Computes rates from the counters of two consecutive requests for them: nothing is sampled in
- *  between. */
+/** Computes the rates of the health page from the counters at two consecutive requests for it:
+ *  nothing is sampled in between. */
 export class Health {
   readonly #context: ViewContext;
   readonly #startedAt: Ticks;

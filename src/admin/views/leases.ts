@@ -16,6 +16,10 @@ import { pathOf } from "../../file/share-tree.ts";
 import { Names } from "./names.ts";
 import { pageChecks, answerPage, scanPage, type PageBounds, type Page } from "./pages.ts";
 
+/** Routes that list the leases of blobs, containers, files and shares that clients hold, and break
+ *  one. */
+
+/** Azure's limit of `x-ms-lease-break-period`. */
 const breakPeriodSecondsMax = 60;
 
 const breakChecks = {
@@ -27,8 +31,6 @@ const breakChecks = {
   periodSeconds: optional(wholeNumber({ min: 0, max: breakPeriodSecondsMax })),
 };
 
-/** Routes that list the leases of blobs, containers, files and shares that clients hold, and break
- *  one. */
 export const leaseRoutes: readonly Route[] = [
   declareRoute("GET /admin/v1/leases", "principal", listLeases, { query: pageChecks }),
   declareRoute("POST /admin/v1/leases/break", "principal", breakLease, {

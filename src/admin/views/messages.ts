@@ -20,6 +20,8 @@ import { readRecords } from "./pages.ts";
 
 /** The messages that are invisible now: dequeued by a client that has not deleted them yet (in
  *  flight), or put with a delay. */
+
+/** Messages in a response, and code units of the text that it shows of each. */
 const pageDefault = 200;
 const pageMax = 1000;
 const previewUnitsMax = 120;
@@ -122,7 +124,8 @@ interface StoredMessage {
   readonly message: MessageRecord;
 }
 
-/** Messages that become visible after one time, up to another if given. */
+/** The messages of a queue that become visible after `from` and, if given, not after `to`; the
+ *  soonest first. */
 export async function messagesVisibleBetween(
   view: RecordView,
   queue: bigint,

@@ -125,6 +125,7 @@ function renderCachingGrant({ key, held, breaking }: CachingGrant) {
   };
 }
 
+/** A caching grant as letters: read (R), write (W) and handle (H) caching. */
 export function lettersOf(bits: number): string {
   const read = (bits & cacheRead) === 0 ? "" : "R";
   const write = (bits & cacheWrite) === 0 ? "" : "W";

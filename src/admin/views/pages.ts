@@ -40,7 +40,7 @@ export interface Page<T> {
   readonly next: Uint8Array | undefined;
 }
 
-/** Runs `read` on the records of one state. */
+/** Runs `read` on the records of one state of the store, so that a response is consistent. */
 export function readRecords<T>(
   { runtime }: Pick<ViewContext, "runtime">,
   read: (records: Records) => Promise<T>,

@@ -16,6 +16,7 @@ import { declareRoute, type Route } from "../routes.ts";
 
 /** The routes of stored access policies, which limit SAS of a container, queue, table or share and
  *  can revoke them. They call the operations Get and Set ACL of the services. */
+
 const serviceCheck = oneOf(serviceNames);
 const target = { service: serviceCheck, account: textCheck, container: textCheck };
 const policyChecks = {
@@ -76,7 +77,8 @@ async function read(request: CheckedRequest): Promise<AdminResponse> {
 
 interface PolicyChange extends Target {
   readonly publicAccess?: "none" | "blob" | "container" | null;
-  /** The `lastModified` that was read: a container that was changed since is answered 412. */
+  /** The `lastModified` of the container that the caller has read: if it was changed since, the
+   *  response is 412. */
   readonly unmodifiedSince?: string | null;
   readonly policies: readonly {
     readonly id: string;

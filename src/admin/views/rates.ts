@@ -11,6 +11,8 @@ import {
 
 /** Computes the figures of the health page from two samples of the server's counters: rates between
  *  them, percentiles of durations, and the busiest and slowest operations. */
+
+/** How many of the busiest and of the slowest operations the health page shows. */
 const operationsShownMax = 20;
 const slowOperationsShownMax = 10;
 /** Statuses of requests whose conditions, lease or state forbade them. They are no errors of the

@@ -11,6 +11,9 @@ import { findShare } from "./names.ts";
 import { openFilePage, type SmbFile } from "./open-files.ts";
 import { pageChecks, answerPage, readRecords } from "./pages.ts";
 
+/** The routes with which administrators see what SMB clients have open, close files that a client
+ *  has left open, and end sessions. */
+
 const closeChecks = {
   account: textCheck,
   share: textCheck,
@@ -18,8 +21,6 @@ const closeChecks = {
   open: optional(idCheck),
 };
 
-/** The routes with which administrators see what SMB clients have open, close files that a client
- *  has left open, and end sessions. */
 export const smbRoutes: readonly Route[] = [
   declareRoute("GET /admin/v1/smb", "principal", list, { query: pageChecks }),
   declareRoute("POST /admin/v1/smb/close", "account", close, {

@@ -4,6 +4,9 @@ import { textCheck } from "../inputs.ts";
 import { declareRoute, type Route } from "../routes.ts";
 import { refusePage, type CheckedRequest } from "../request.ts";
 
+/** Routes that save and restore the complete state of all accounts, for tests that need the same
+ *  data again and again (`etagere snapshot`). */
+
 const statuses: Readonly<Partial<Record<SnapshotProblem, number>>> = {
   SnapshotNotFound: 404,
   SnapshotAlreadyExists: 409,
@@ -11,8 +14,6 @@ const statuses: Readonly<Partial<Record<SnapshotProblem, number>>> = {
 
 const acceptsAnyQuery = true;
 
-/** Routes that save and restore the complete state of all accounts, for tests that need the same
- *  data again and again (`etagere snapshot`). */
 export const snapshotRoutes: readonly Route[] = [
   declareRoute(
     "GET /admin/v1/snapshots",
@@ -41,7 +42,7 @@ export const snapshotRoutes: readonly Route[] = [
   ),
 ];
 
-/** Wraps a change of the snapshots to a route that answers without a body. */
+/** Makes the function of a route from a change of the snapshots: it answers without a body. */
 function changing(
   change: (
     snapshots: CheckedRequest["context"]["snapshots"],
@@ -55,8 +56,7 @@ function changing(
   });
 }
 
-/** Wraps a route so that it rejects requests of web pages, and answers a `SnapshotError` with its
- *  code. */
+/** Makes a route reject requests of web pages, and answer a `SnapshotError` with its code. */
 function guarded(answer: Route["answer"]): Route["answer"] {
   return async (request, values) => {
     const refusal = refusePage(request);

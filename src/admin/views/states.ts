@@ -55,7 +55,7 @@ interface StoredState {
   readonly facts: object;
 }
 
-/** States of a timeline. A further page has as many at most. */
+/** Most states on a timeline; the explorer requests older ones from `/admin/v1/states`. */
 const statesMax = 1000;
 const generationNames = ["version", "snapshot", "deleted"] as const;
 

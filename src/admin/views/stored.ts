@@ -16,8 +16,10 @@ import { textCheck } from "../inputs.ts";
 import type { CheckedRequest } from "../request.ts";
 import { declareRoute } from "../routes.ts";
 
-/** The most containers, queues, tables or shares of an account that are counted for its overview
- *  page: without a limit the cost of the page would grow with what is stored. */
+/** Counts the containers, queues, tables and shares of an account, and reads how much of its quota
+ *  is in use, for the account's page of the explorer. */
+
+/** Limit per service: without one, the cost of the page would grow with what is stored. */
 const namesCountedMax = 1000;
 
 type NameCount = StoredView["services"][ServiceName];
@@ -30,8 +32,6 @@ const tablesOf: Readonly<Record<ServiceName, NameTable>> = {
   file: shares as unknown as NameTable,
 };
 
-/** How many containers, queues, tables and shares an account has, and how much of its quota is in
- *  use. */
 export const storedRoute = declareRoute("GET /admin/v1/stored", "principal", count, {
   query: { account: textCheck },
 });

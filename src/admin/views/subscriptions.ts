@@ -26,6 +26,10 @@ import type { CheckedRequest } from "../request.ts";
 import { declareRoute, type Route, type PathValues } from "../routes.ts";
 import { mayUseSubscriptions } from "../security/grant.ts";
 
+/** Routes of event subscriptions. An account key sees those of its account; the admin token changes
+ *  them, and principals whose roles permit it. */
+
+/** How long `events/settled` waits for the delivery of all events, as tests do. */
 const settledSecondsMax = 300;
 const settledSecondsDefault = 30;
 
@@ -33,8 +37,6 @@ const settledChecks = {
   timeoutSeconds: optional(wholeNumber({ min: 0, max: settledSecondsMax })),
 };
 
-/** Routes of event subscriptions. An account key sees those of its account; the admin token changes
- *  them, and principals whose roles permit it. */
 export const subscriptionRoutes: readonly Route[] = [
   declareRoute("GET /admin/v1/subscriptions", "principal", list, {
     query: { account: optional(textCheck) },

@@ -18,6 +18,8 @@ import type { TimelineEntry } from "../api-types.ts";
 /** What has happened to an object since its creation (`/admin/v1/timeline`), and what has happened
  *  on the server in the last seconds (`/admin/v1/recording`), from what the request feed has in
  *  memory. */
+
+/** Most entries of a timeline; the oldest are omitted. */
 const entriesMax = 1000;
 
 /** The route that returns what has happened to one object: its stored states (versions and
@@ -68,9 +70,6 @@ function compare(left: Ticks, right: Ticks): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The response of `/admin/v1/recording`: what happened in the last seconds. The explorer shows it
- *  as a chart and saves it to a file. */
-
 /** A recorded request, a stored state, or the end of a lease. */
 export interface RecordedEvent extends TimelineEntry {
   readonly service: string;
@@ -107,7 +106,7 @@ interface Wanted {
   readonly message?: string | undefined;
 }
 
-/** Accepts the parameter `seconds`, which the route has checked already. */
+/** A check that accepts all values: the route itself has checked `seconds` already. */
 const anything: Check = () => undefined;
 
 function wantedOf(request: CheckedRequest): Wanted | { readonly refusal: AdminResponse } {
@@ -132,7 +131,8 @@ function record(request: CheckedRequest): AdminResponse {
   return "refusal" in wanted ? wanted.refusal : json(recordingOf(request, wanted));
 }
 
-/** What happened in a period: requests without contents and keys, and what clients held. */
+/** What happened in the last seconds: requests without contents and keys, and what clients held.
+ *  The explorer shows it as a chart and saves it to a file. */
 export type Recording = ReturnType<typeof recordingOf>;
 
 /** `recordedSince` is the time of the first request that the feed has recorded: earlier ones are

@@ -16,9 +16,10 @@ import { overlaps, type ByteSpan } from "../../file/locks/byte-ranges.ts";
 import type { LockState } from "../../file/locks/lock-state.ts";
 import { readRecords } from "./pages.ts";
 
-/** Finds clients that wait for other clients, and those that wait for each other (deadlocks). Azure
- *  leases have no queue: a client that was rejected because of a lease counts as waiting for this
- *  long, because it probably tries again. */
+/** Finds clients that wait for other clients, and those that wait for each other (deadlocks). */
+
+/** Azure leases have no queue: a client that was rejected because of a lease counts as waiting for
+ *  this long, because it probably tries again. */
 const leaseWaitTicks = 60n * ticksPerSecond;
 const waitsMax = 500;
 
@@ -32,7 +33,7 @@ async function list({ context, sees }: CheckedRequest): Promise<AdminResponse> {
   return json({ now: formatIso(now), waits, cycles: cyclesOf(waits) } satisfies WaitsView);
 }
 
-/** Clients that wait now. `events` are the newest first. */
+/** Clients that wait now. `events`: the recorded requests, the newest first. */
 export async function currentWaits(
   { runtime, smb, httpServices, otherWorkers }: ViewContext,
   events: readonly FeedEvent[],
@@ -85,7 +86,7 @@ export function waitFacts(waits: readonly Wait[]): readonly WaitFact[] {
   );
 }
 
-/** A waiting REST request has no address: its connection may be that of a gateway. */
+/** Names the client of a waiting REST request: its address would often be that of a gateway. */
 const restClient = "REST";
 
 interface LockWaitContext {
@@ -116,8 +117,8 @@ async function lockWaitOf(
   };
 }
 
-/** Clients whose requests were rejected because of a lease in the last minute. Azure leases have no
- *  queue: a client that wants one tries again. `events` are the newest first. */
+/** Clients whose requests were rejected because of a lease in the last minute. `events`: the
+ *  recorded requests, the newest first. */
 function leaseWaits(events: readonly FeedEvent[], now: Ticks): readonly Wait[] {
   const recent = events.filter(({ at }) => now - at <= leaseWaitTicks);
   const waits = new Map<string, Wait>();

@@ -19,7 +19,7 @@ interface AccessLogSink {
   end(): Promise<void>;
 }
 
-/** Buffered text; beyond this, lines are dropped. */
+/** Bounds memory: beyond this length of buffered text, lines are dropped. */
 const consoleBytesMax = 1024 * 1024;
 const closeMillisecondsMax = 1000;
 
@@ -89,11 +89,12 @@ function logDate(clock: Clock): string {
   return `${day}/${month}/${year}:${time} +0000`;
 }
 
-/** Bytes that a pipe takes as one piece, whatever other processes write to it. */
+/** A pipe takes so many bytes as one piece (PIPE_BUF of Linux), whatever other processes write. */
 const pipeBytesMax = 4096;
 const wholeLines = new RegExp(`.{1,${pipeBytesMax - 1}}\\n|[^\\n]+\\n`, "gs");
 
-/** Standard output of several processes: written in pieces that end with a line. */
+/** Writes to the standard output that worker processes (`--workers`) share: in pieces that end with
+ *  a line, so that lines of two processes do not mix. */
 export function sharedConsoleSink(): AccessLogSink {
   const sink = consoleSink(pipeBytesMax);
   return {
@@ -106,7 +107,7 @@ export function sharedConsoleSink(): AccessLogSink {
   };
 }
 
-/** Pieces of whole lines, each within the limit unless a line alone is longer. */
+/** Cuts text into pieces of whole lines, each within the limit unless one line is longer. */
 export function linesOf(text: string): readonly string[] {
   return text.match(wholeLines) ?? [];
 }
@@ -139,7 +140,8 @@ function consoleSink(maxWrite?: number): AccessLogSink {
   };
 }
 
-/** The function that writes the lines of requests; undefined without an access log. */
+/** The function that the handlers of listeners call for each request (`http/handler.ts`); undefined
+ *  without an access log. */
 export function writeAccessOf(log: AccessLog | undefined): WriteAccess {
   return log === undefined ? undefined : (entry) => log.write(entry);
 }

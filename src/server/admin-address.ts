@@ -13,8 +13,8 @@ interface AdminAddress {
 
 const fileName = "admin.json";
 
-/** Writes `admin.json`; the returned function removes it. If several processes use the location, it
- *  has the address of the one that started last. */
+/** Writes `admin.json`; the returned function removes it. If several processes use the data folder,
+ *  it has the address of the one that started last. */
 export async function publishAdminAddress(
   location: string,
   address: AdminAddress,

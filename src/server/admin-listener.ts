@@ -87,7 +87,7 @@ export async function listenAdmin(parts: AdminListenerOptions): Promise<AdminLis
   };
 }
 
-/** Writes `admin.json`; returns a function that removes it. */
+/** Writes `admin.json` if there is a data folder. Returns the function that removes it. */
 async function publish(
   { given }: AdminListenerOptions,
   url: string,
@@ -227,9 +227,10 @@ async function allMetrics(parts: AdminParts, facts: ServerFacts): Promise<string
   return renderMetrics(await parts.sample()) + (await renderEventMetrics(subscriptions)) + state;
 }
 
+/** Bounds the time of a count: further files of a folder are not counted. */
 const filesMax = 100_000;
 
-/** Disk space used by a data folder; without one nothing is known. */
+/** Disk space that the stores in a data folder use; nothing is known without one. */
 async function sizesOf(location: string | undefined): Promise<Sizes> {
   if (location === undefined) return {};
   const [storeBytes, contentBytes] = await Promise.all([

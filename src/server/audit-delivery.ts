@@ -3,7 +3,7 @@ import { endWithin, type Clock, type Log } from "../base/world.ts";
 /** Another machine that gets the lines of the audit log, the record of who did what
  *  (`--auditSyslog`, `--auditWebhook`). */
 export interface AuditTarget {
-  /** `syslog` or `webhook`. */
+  /** The target in messages and in the metric of lost lines. */
   readonly name: AuditTargetName;
   /** Resolves when the target has taken the lines. Rejects if it is not known to have them. */
   send(lines: readonly string[]): Promise<void>;

@@ -20,7 +20,8 @@ export interface AuditLog {
   readonly smb: WriteSmbAudit;
   /** Lines that were dropped since the start, by where they should have gone. */
   lostLines(): AuditLosses;
-  /** From now on this process renames the file when it is full, as another worker did before. */
+  /** Called when this worker becomes the main worker: from now on it renames the file when it is
+   *  full, as the former main worker did. */
   rotate(): void;
   reopen(): Promise<void>;
   close(): Promise<void>;
@@ -29,13 +30,14 @@ export interface AuditLog {
 interface AuditWorld {
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined if the server is one process. */
+  /** Undefined without `--workers`: then the server is one process. */
   readonly worker?: { readonly isMain: boolean } | undefined;
 }
 
 const bytesPerMegabyte = 1_000_000;
 /** Limit of a path in the log. Longer paths are cut, because clients choose the length. */
 const pathUnitsMax = 2048;
+/** Hexadecimal digits of the digest by which the log identifies a SAS. */
 const signatureDigits = 16;
 
 /** Opens the file of `--auditLog` and the targets beside it; undefined if there is none. */
@@ -152,7 +154,7 @@ export interface AuditFileOptions {
   readonly log: Log;
 }
 
-/** Text that waits for the disk; beyond it, lines are dropped. */
+/** Bounds memory: of text that waits for the disk, what is beyond is dropped. */
 const bufferedUnitsMax = 4 * 1024 * 1024;
 const closeMillisecondsMax = 5000;
 
@@ -212,7 +214,8 @@ export class AuditFile {
   /** Opens the file at the path again, after another program has renamed it. */
   async reopen(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
-    // Lines wait for it as for a write: two tasks must not open and close the file at once.
+    // Lines wait for the reopening as for a write: two tasks must not open and close the file at
+    // once.
     const reopened = this.#close().then(() => this.#open());
     this.#writing = reopened.catch(() => undefined).then(() => this.#writeNext());
     await reopened;
@@ -253,7 +256,7 @@ export class AuditFile {
     this.#writeNext();
   }
 
-  /** Ends the present task, and begins the next write if lines wait for it. */
+  /** Called when a write or a reopening ends: begins the next write if lines wait. */
   #writeNext(): void {
     this.#writing = this.#buffered === "" ? undefined : this.#write();
   }

@@ -8,13 +8,15 @@ import { formatIso } from "../base/dates.ts";
 import type { Clock } from "../base/world.ts";
 import type { AuditTarget } from "./audit-delivery.ts";
 
-/** The machines that get the audit log: syslog receivers, and webhooks. A receiver that takes
- *  longer than this counts as unreachable. */
+/** The machines that get the audit log: syslog receivers, and webhooks. */
+
+/** A receiver that takes longer than this counts as unreachable. */
 const sendMillisecondsMax = 10_000;
 /** The number at the begin of each message: facility 13 (log audit), severity 6 (informational), as
  *  in RFC 5424, 6.2.1. */
 const priority = 13 * 8 + 6;
-/** RFC 5426, 3.2: receivers should accept 2048 bytes; most accept a whole datagram. */
+/** Longer messages are cut. RFC 5426, 3.2: receivers should accept 2048 bytes; most accept a whole
+ *  datagram. */
 const datagramBytesMax = 8192;
 const syslogPorts: Readonly<Record<string, number>> = { "udp:": 514, "tcp:": 601, "tls:": 6514 };
 
@@ -43,7 +45,7 @@ function syslogMessage(line: string, time: string): string {
  *  machine is an error. */
 function datagrams(at: Receiver, format: (line: string) => string): AuditTarget {
   const socket = createSocket(at.host.includes(":") ? "udp6" : "udp4");
-  // The callback of the next `send` reports it. Without a listener it would end the process.
+  // The next `send` reports the error. Without a listener it would end the process.
   socket.on("error", () => {});
   socket.unref();
   const sendOne = (line: string): Promise<void> =>

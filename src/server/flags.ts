@@ -1,7 +1,7 @@
 /** The flags of the server: their kinds, defaults and help texts. The command line, `start()`,
  *  `--help`, the shell completion and docs/OPTIONS.md are all derived from this table. */
 
-/** Kinds of flags whose value is a number. `workers` is a number or `auto`. */
+/** Kinds of flags whose value is a number. */
 type NumberKind = "port" | "seconds" | "megabytes" | "count";
 
 /** What a flag's value is: how the command line and `start()` parse and check it, and how a shell
@@ -45,7 +45,8 @@ const keepAlive = {
   help: "idle time of connections",
 } as const;
 
-/** Up to `disableTelemetry` the names and letters are Azurite's; the rest are Etagere's own. */
+/** Up to `disableTelemetry` the names and letters are those of Azurite, so that its command lines
+ *  work; the rest are Etagere's own. */
 export const flags = {
   blobHost: host("address of the blob service"),
   blobPort: port(10_000, "port of the blob service; 0: any free port"),

@@ -40,9 +40,10 @@ import type { IncomingMessage } from "node:http";
 import { formatIso } from "../base/dates.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** What `httpServiceOf` combines with a storage service, so that the HTTP pipeline can serve it.
- *  The running server makes its services with it, and so do commands that send requests to the
- *  services without a listener (`inProcessServices`). */
+/** Combines the storage services with accounts, stores and limits, so that the HTTP pipeline can
+ *  serve them: behind the listeners of a running server, and for `--init` without listeners. */
+
+/** What all services of a process share: accounts, stores and limits. */
 interface ServiceEnvironment extends World {
   readonly meter: Meter;
   readonly observer: Observer;
@@ -81,7 +82,8 @@ export function handlerOf(
   return nodeHandler(serve, log, options);
 }
 
-/** Combines a service with what the HTTP pipeline needs to serve it. */
+/** Makes the `HttpService` of a storage service. Copies from this server read their source from it
+ *  directly, not over the network (`endpoints`). */
 export function httpServiceOf(service: Service, world: ServiceEnvironment): HttpService {
   const { clock, random, log, meter, observer, memory, accounts, stores, options } = world;
   const { endpoints, remote } = world;
@@ -138,7 +140,7 @@ class UnlimitedRates extends RequestRates {
   }
 }
 
-/** Gives the requests of this process all rights of an account key, without a signature. */
+/** For `--init`: gives its requests all rights of an account key, without a signature. */
 const trusting = { authenticate: () => ok(keyPrincipal) } as unknown as Authenticator;
 
 type InProcessParts = Pick<ServiceEnvironment, "clock" | "random" | "log" | "accounts" | "options">;

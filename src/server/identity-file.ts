@@ -21,15 +21,18 @@ import { TokenVerifier, TrustedIssuers } from "../http/auth/tokens/token-verifie
 import type { RunningServerOptions } from "./running-server.ts";
 import { replaceFile, readIfPresent } from "../host/files.ts";
 
-/** The keys and secrets of the local token service, which issues access tokens in place of
+/** Stores the keys and secrets of the local token service, which issues access tokens in place of
  *  Microsoft Entra ID (`admin/identity`). */
+
+/** A key signs for 30 days. It is published a day longer, until its last tokens have expired. */
 const secretBytes = 32;
 const keyIdBytes = 8;
 const assertionNameUnits = 32;
 /** A key signs for this long, and is published for a day longer than its last token is valid. */
 const keyLifeSeconds = 30 * 24 * 3600;
 const keyOverlapSeconds = 24 * 3600;
-/** Time between two reads of the file because a token names a key that is not known. */
+/** Least time between two reads of the file for tokens whose key is not known: clients may invent
+ *  key ids. */
 const rereadPause: Ticks = 5n * ticksPerSecond;
 const issuerForm = /\/([0-9a-f-]{36})\/v2\.0$/;
 
@@ -107,7 +110,8 @@ export class IdentityFile implements LocalIdentity {
     await this.load();
   }
 
-  /** Publishes the keys; after a failure the next use tries again. */
+  /** Passes the keys to the verifier of tokens, once the data is loaded or created. After a failure
+   *  the next use tries again. */
   async #take(opening: Promise<IdentityData>): Promise<IdentityData> {
     try {
       const data = await opening;
@@ -217,6 +221,7 @@ export interface ServerIdentity {
   readonly tokens: TokenVerifier;
 }
 
+/** Opens the token service, and the verifier of bearer tokens that trusts it. */
 export function openIdentity(given: RunningServerOptions): ServerIdentity {
   const { accounts, clock, log, random, location } = given;
   const identity = () => accounts.identity();

@@ -8,10 +8,11 @@ import { messageOf, StartRefused, systemErrorCode } from "../host/refused.ts";
 import { acceptTls } from "./https/accept-tls.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";
 
+/** Opens HTTP and HTTPS listeners, one for each service and one for the admin API, and closes them
+ *  without resetting a request. */
+
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Options of an HTTP or HTTPS listener. The server opens one for each service and one for the
- *  admin API; this file opens them, and closes them without resetting a request. */
 export interface ListenerOptions {
   /** Name of the listener in messages: `Blob service`. */
   readonly title: string;
@@ -25,12 +26,13 @@ export interface ListenerOptions {
   readonly certificate: ServedCertificate | undefined;
   /** Whether HTTP is accepted as well as HTTPS, on the same port. */
   readonly acceptsHttp?: boolean | undefined;
-  /** Is called for each request, before the handler. */
+  /** Called for each request before the handler: notes the program of the client (`SeenClients`),
+   *  and in a worker process the connection. */
   readonly onRequest?: Handler | undefined;
   readonly handler: Handler;
   readonly clock: Clock;
   readonly connections: Connections;
-  /** A bound socket to listen on instead of `host` and `port`. */
+  /** The socket that the supervisor of worker processes has bound, instead of `host` and `port`. */
   readonly socket?: BoundSocket | undefined;
   /** Binds a listener in a simulated network. Undefined: the network of this machine. */
   readonly bind?: Bind | undefined;
@@ -67,6 +69,7 @@ export interface BoundAddress {
   readonly port: number;
 }
 
+/** Limits of the head of a request, in total and until it is complete. */
 const headerBytesMax = 32 * 1024;
 const headersMillisecondsMax = 30_000;
 /** A connection without a byte in either direction for this long is closed. An upload may take
@@ -74,7 +77,7 @@ const headersMillisecondsMax = 30_000;
 const idleMillisecondsMax = 120_000;
 const idlePollMilliseconds = 20;
 
-/** Starts an HTTP or HTTPS server for one listener. */
+/** Opens a listener. Throws `StartRefused` if its address cannot be bound. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { connections, certificate, acceptsHttp, clock } = options;
   const isPlain = certificate === undefined || acceptsHttp === true;
@@ -274,7 +277,7 @@ export function formatUrl(secure: boolean, host: string, port: number): string {
   return `${secure ? "https" : "http"}://${name}:${port}`;
 }
 
-/** A socket whose bytes have not changed, and which had no request, since then. */
+/** Since when a connection has received no byte and has had no running request. */
 interface Quiet {
   readonly bytesRead: number;
   readonly since: Ticks;
@@ -287,9 +290,10 @@ interface ListenerParts {
   readonly clock: Clock;
 }
 
-/** Event-loop iterations in succession without a new connection, after which none waits. */
+/** After so many event-loop iterations without a new connection, none waits in the kernel. */
 const iterationsWithoutConnection = 3;
-/** Most iterations in which a listener that stops accepts further connections. */
+/** Most iterations in which a listener that stops accepts further connections, so that clients that
+ *  connect without end cannot prevent the stop. */
 const lastIterationsMax = 20_000;
 
 /** Stops a listener without resetting requests under way. */

@@ -2,8 +2,8 @@ import { contentWith, type ContentStore } from "../content/content.ts";
 import type { Meter } from "../protocol/meter.ts";
 
 /** Counts bytes written to and read from the content store. Inline contents are part of their
- *  record and are not counted. Apart from the metrics, because the supervisor of workers has
- *  these and must not load the content store. */
+ *  record and are not counted. Not in `metrics.ts`, because the supervisor of workers uses that and
+ *  must not load the content store. */
 export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
   return contentWith(content, {
     receive: (body, options) =>

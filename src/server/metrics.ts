@@ -9,7 +9,7 @@ export interface Metrics extends Meter {
   sample(process: ProcessFigures): FigureSample;
 }
 
-/** Upper bounds; the unbounded last bucket equals the total count. */
+/** Upper bounds of the buckets of histograms. Greater values are only in the total count. */
 const latencySecondsBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30,
 ];

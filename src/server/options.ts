@@ -18,6 +18,9 @@ import {
   type FlagValues,
 } from "./flags.ts";
 
+/** The options of a server: their types, how they are validated together, and the values that other
+ *  modules derive from them. */
+
 /** The options of `start()`, the function that runs a server inside a program: the flags of the
  *  command line by the same names, and options that only programs have. */
 export interface StartOptions extends Omit<FlagValues, "workers" | "init"> {
@@ -33,9 +36,6 @@ export interface StartOptions extends Omit<FlagValues, "workers" | "init"> {
   readonly services?: readonly ServiceName[];
 }
 
-/** The options of a server: their types, how they are validated together, and the values that other
- *  modules derive from them. */
-
 /** The port flags of listeners that Azurite does not have. */
 const ownPorts = ["filePort", "dfsPort", "smbPort", "adminPort"] as const;
 
@@ -44,6 +44,7 @@ export type OwnPort = (typeof ownPorts)[number];
 /** Options of a server: of `start()`, or of the command line, which also has worker processes. */
 export type ServerOptionInputs = StartOptions & Pick<FlagValues, "workers">;
 
+/** The validated options of a server, with defaults. */
 export type Options = typeof flagDefaults &
   Omit<FlagValues, keyof typeof flagDefaults | "init"> & {
     readonly init?: string | InitInput;

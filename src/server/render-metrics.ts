@@ -137,7 +137,8 @@ interface StateSources {
   readonly location: string | undefined;
 }
 
-/** The state of a server when the metrics are read. Reading it costs as much whatever is stored. */
+/** The metrics that are not counters but the state of a server when they are read. Their cost does
+ *  not grow with what is stored. */
 export async function renderStateMetrics(sources: StateSources): Promise<string> {
   const { facts, stores, smb, location } = sources;
   const { version, store, content } = facts;

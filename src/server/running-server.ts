@@ -56,6 +56,9 @@ import { transferSources } from "../http/source/open-sources.ts";
 import { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ServerSnapshots } from "../controls/server-snapshots.ts";
 
+/** Runs a server from start to stop: opens its stores and listeners, runs the background tasks, and
+ *  closes them in order. */
+
 /** Operations of a running server on the whole state of accounts, for the admin API and for
  *  programs (`server.snapshot()`, `server.export()`). */
 export interface StateControls {
@@ -107,7 +110,8 @@ type OpenListener = Pick<Listener, "stop" | "unref">;
 
 /** Time for running requests to complete when the server stops. */
 const graceMilliseconds = 10_000;
-/** Longer than the time between two requests of a client that sends one request after another. */
+/** How long a connection without a request stays open after a signal: longer than the time between
+ *  two requests of a client that sends one after another. */
 const quietMilliseconds = 1000;
 /** Time for idle connections of a replaced worker to end by themselves. */
 const replacedMilliseconds = 30_000;
@@ -132,7 +136,7 @@ class OpenListeners {
     await Promise.all(this.#all.map((listener) => listener.stop(pace)));
   }
 
-  /** The listeners no longer keep the process alive. */
+  /** Lets the process end although the listeners are open; tests use it. */
   unref(): void {
     for (const listener of this.#all) listener.unref();
   }
@@ -169,7 +173,7 @@ export interface RunningServerOptions extends ServerEnvironment {
   readonly location: string | undefined;
 }
 
-/** A server from start to stop: listeners, stores and background tasks. */
+/** What `start.ts` opens, and what worker processes control. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
   /** URL of the SMB endpoint; empty before the start and if SMB is not served. */
@@ -190,7 +194,8 @@ export class RunningServer {
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
-  /** The calls of this process that wait for a break of caching grants. */
+  /** The calls of this process that wait until an SMB client gives up a caching grant, for the page
+   *  of waits. */
   readonly callWaits = () => this.#httpServices.file?.runtime.waits?.list() ?? [];
   /** The Data Lake API of the blob service. */
   #dfs: HttpService | undefined;
@@ -403,7 +408,8 @@ export class RunningServer {
     announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
   }
 
-  /** Prepares a worker that serves neither SMB nor the admin listener. */
+  /** Prepares a worker that serves neither SMB nor the admin listener now, but may become the main
+   *  worker. */
   async #awaitMainRole(): Promise<void> {
     const { options, worker } = this.#given;
     if (worker?.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);

@@ -25,7 +25,7 @@ type SecretName = keyof typeof secretOptions;
 const secretBytesMax = 64 * 1024;
 
 interface SecretSources {
-  /** Formats the name of an option for messages. */
+  /** Formats the name of an option for messages: `--pwd`, or `pwd` for `start()`. */
   readonly spell?: (name: string) => string;
   /** Reads an environment variable; undefined: none is read. */
   readonly variable?: (name: string) => string | undefined;

@@ -21,12 +21,12 @@ export interface ServerEnvironment extends World {
   readonly machine?: SimulatedMachine | undefined;
   /** Undefined without `--otlp`. */
   readonly telemetry?: Telemetry | undefined;
-  /** Undefined if the server is one process. */
+  /** Undefined without `--workers`: then the server is one process. */
   readonly worker?: WorkerPart | undefined;
 }
 
-/** Parts that a simulation replaces. A simulated server has no admin listener, which reads files,
- *  and no threads. */
+/** The parts of a machine that a simulation replaces. A simulated server has no admin listener,
+ *  which reads files, and no threads. */
 interface SimulatedMachine {
   readonly openStorage: OpenStorage;
   /** Binds a listener to an address in the simulated network. */
@@ -44,7 +44,7 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-/** The part of the environment that only one of several workers has, which serve the same ports. */
+/** What only a worker process (`--workers`) has: several processes serve the same ports. */
 interface WorkerPart {
   readonly workerCount: number;
   readonly supervisorPid: number;
@@ -54,7 +54,8 @@ interface WorkerPart {
   readonly adminAddress: BoundAddress | undefined;
   /** The bound sockets that this worker serves, by the title of the listener. */
   readonly sockets: ReadonlyMap<string, BoundSocket>;
-  /** Is called for each request, before the handler. */
+  /** Called for each request before the handler, so that the worker knows the connections that are
+   *  in use (`workers/run-worker.ts`). */
   readonly onRequest: Handler;
   /** Adds the figures of the other processes to those of this one. */
   readonly sampleAll: (own: FigureSample) => Promise<FigureSample>;

@@ -21,12 +21,12 @@ export interface SmbEndpointOptions extends World, RequestLimits {
   readonly accounts: Accounts;
   readonly stores: DataStores;
   readonly options: Options;
-  /** See `ListenerOptions`. */
+  /** Called if the port is in use and a free one is used instead; without it that is an error. */
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
-  /** The socket that the supervisor has bound; undefined if the server is one process. */
+  /** The socket that the supervisor of workers has bound; undefined without `--workers`. */
   readonly socket?: BoundSocket | undefined;
   readonly auditLog?: AuditLog | undefined;
-  /** Gets the changes of files, for the event feed. */
+  /** Gets the changes of files by SMB clients, for the request feed of the admin API. */
   readonly observer: Observer;
   /** The network of a simulation; undefined: that of this machine. */
   readonly machine?: ServerEnvironment["machine"];

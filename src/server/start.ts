@@ -109,6 +109,7 @@ export async function startInProcess(input: StartOptions): Promise<InProcessServ
   return { api: apiOf(open, clock), server: open.server, clock };
 }
 
+/** Starts the server of the command line, which gives options and environment. */
 export async function startWith(
   options: Options,
   environment: ServerEnvironment,

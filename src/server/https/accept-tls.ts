@@ -4,6 +4,8 @@ import { createSecureContext, TLSSocket, type SecureContext } from "node:tls";
 import type { Clock } from "../../base/world.ts";
 import type { ServedCertificate } from "./served-certificate.ts";
 
+/** Serves HTTP and HTTPS on one port, as the admin listener does on a loopback address. */
+
 /** The first byte of every TLS connection: a record of the type "handshake" (RFC 8446, 5.1). No
  *  HTTP method begins with it. */
 const handshakeByte = 22;

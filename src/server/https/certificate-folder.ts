@@ -11,8 +11,9 @@ import type { pki } from "node-forge";
 import { dateOf } from "../../host/world.ts";
 
 /** The certificates of `--https`: a local authority, which clients must trust, and the certificate
- *  that it signs for the server, both in the data folder. The server's certificate is replaced this
- *  long before it expires. */
+ *  that it signs for the server, both in the data folder. */
+
+/** The certificate of the server is replaced this long before it expires. */
 const renewTicks = 60n * ticksPerDay;
 /** The certificate of the authority is replaced this long before it expires. Until it expires,
  *  clients with the old one trust the server, too, because the key stays the same. */
@@ -79,8 +80,8 @@ function isPair(cert: string | undefined, key: string | undefined): boolean {
   }
 }
 
-/** The authority, with a new certificate if the present one expires in a few years. If two
- *  processes renew it, either certificate remains: both have the same key and name. */
+/** The authority, with a new certificate if the present one expires within `renewAuthorityTicks`.
+ *  If two processes renew it, either certificate remains: both have the same key and name. */
 async function currentAuthority(
   options: CertificateFolder,
   folder: string,
@@ -139,8 +140,8 @@ function hostName(): string | undefined {
   return /^[A-Za-z0-9.-]{1,253}$/.test(hostname()) ? hostname() : undefined;
 }
 
-/** Whether the certificate is of this authority, for all names, and valid for long enough. Not if
- *  the file is damaged. */
+/** Whether the certificate of the server can stay: signed by this authority, for all names of this
+ *  machine, and valid for long enough. False if the file is damaged. */
 async function isUsable(
   { clock }: CertificateFolder,
   pem: string,
@@ -190,7 +191,7 @@ const serverDays = 397n;
 const earlyDays = 1n;
 const organization = "Etagere";
 
-/** A certificate authority of this machine alone. */
+/** Creates a certificate authority that only clients of this machine need to trust. */
 export async function newAuthority(maker: CertificateMaker): Promise<KeyAndCertificate> {
   const commonName = `Etagere local authority ${serialOf(maker.random).slice(0, 8)}`;
   const pair = await newPair();
@@ -239,9 +240,9 @@ interface Request {
   readonly commonName: string;
   readonly days: bigint;
   readonly pair: KeyPair;
-  /** Undefined for a certificate that is signed with the key that it certifies. */
+  /** Undefined for an authority, which signs its own certificate. */
   readonly signer: KeyAndCertificate | undefined;
-  /** Undefined for an authority. */
+  /** The names and addresses of the server; undefined for an authority. */
   readonly names: readonly SubjectName[] | undefined;
 }
 
@@ -275,7 +276,7 @@ async function issue(
   return { key: pair.privateKey, cert: forge.pki.certificateToPem(certificate) };
 }
 
-/** New objects each time: the library writes the encoded values into them. */
+/** A function, not a constant: node-forge writes the encoded values into the objects. */
 function authorityExtensions() {
   return [
     { name: "basicConstraints", cA: true, pathLenConstraint: 0, critical: true },

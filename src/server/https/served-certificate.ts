@@ -5,6 +5,8 @@ import { localCertificate } from "./certificate-folder.ts";
 import type { Options } from "../options.ts";
 import { messageOf, StartRefused } from "../../host/refused.ts";
 
+/** Reads the certificate of the HTTPS listeners, and replaces it while the server runs. */
+
 type Certificate =
   | { readonly cert: Buffer; readonly key: Buffer }
   | { readonly pfx: Buffer; readonly passphrase: string };
@@ -79,7 +81,7 @@ export class ServedCertificate {
     return first && new ServedCertificate(given, first);
   }
 
-  /** Calls `use` with the present certificate, and with each later one. */
+  /** Calls `use`, by which a listener takes a certificate, with the present and each later one. */
   use(use: (certificate: Certificate) => void): void {
     this.#users.push(use);
     use(this.#current);

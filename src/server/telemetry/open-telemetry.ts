@@ -50,7 +50,7 @@ const nanosecondsPerTick = 100n;
 export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Telemetry {
   logProblems(log);
   const base = url.replace(/\/+$/, "");
-  // A variable for one signal precedes the address of all.
+  // A variable with an address for traces or for metrics alone precedes `--otlp`.
   const to = (path: string): { url?: string } => {
     const name = `OTEL_EXPORTER_OTLP_${path.toUpperCase()}_ENDPOINT`;
     return environmentVariable(name) === undefined ? { url: `${base}/v1/${path}` } : {};
@@ -238,7 +238,7 @@ function histogramOf({ bounds, counts, count, sum }: BucketSample) {
   return { buckets: { boundaries: [...bounds], counts: [...counts, beyond] }, count, sum };
 }
 
-/** Chooses the share of requests that are traced. Bytes of a random number: */
+/** Bytes of the random numbers that `sampleShare` draws. */
 const drawnBytes = 6;
 const drawnMax = 2 ** (8 * drawnBytes);
 

@@ -30,6 +30,9 @@ import type { WireRequest } from "../../http/wire.ts";
 import { formatETag } from "../../protocol/conditions.ts";
 import { leaseState } from "../../protocol/lease.ts";
 
+/** Traces requests with OpenTelemetry (`--otlp`). The trace of a rejected request names the request
+ *  that had changed the object before. */
+
 /** A request that changed an object or its lease. The trace of a later request that is rejected,
  *  for example because its ETag is outdated, links to it. */
 interface Writer {
@@ -40,7 +43,8 @@ interface Writer {
   readonly span: SpanContext | undefined;
 }
 
-/** The most objects whose last writer is kept, and the most whose last lease action is. */
+/** Bounds memory: the most objects whose last change is kept, and the most whose last lease action
+ *  is. */
 const writersMax = 10_000;
 /** The most changes that are kept in a list until they are entered by object. Beyond it the older
  *  half is dropped. */
@@ -61,7 +65,7 @@ class LastWriters {
     this.#pending.push([change, span]);
   }
 
-  /** The request that changed what the rejected one has found. */
+  /** The request that wrote the state for which another was rejected; undefined if unknown. */
   of(key: string, { isAboutLease, etag }: FeedRefusal): Writer | undefined {
     for (const [change, span] of this.#pending) {
       const writers = change.kind === "lease" ? this.#leases : this.#changes;

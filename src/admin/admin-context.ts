@@ -92,8 +92,7 @@ export type ArchiveResult =
 /** The other worker processes of this server, whose requests the explorer shows too. */
 export interface OtherWorkers {
   /** Starts passing the request events of the other workers to `receive`, with the number of events
-   *  that were dropped; undefined ends it. `reads`: keys of the objects whose reads are events,
-   *  too. */
+   *  that were dropped; undefined ends it. `reads`: keys of the objects whose reads are events. */
   observe(receive: ReceiveEvents | undefined, reads: readonly string[]): void;
   /** The calls of the other workers that wait until an SMB client gives up a caching grant. */
   waits(): Promise<readonly Wait[]>;

@@ -33,8 +33,7 @@ interface Gateway {
   readonly log: Log;
 }
 
-/** The route of all methods and paths below `/storage/`. `dfs` is the Data Lake API of the blob
- *  service. */
+/** The route of all paths below `/storage/`. `dfs`: the Data Lake API of the blob service. */
 export function gatewayRoute({
   httpServices,
   dfs,

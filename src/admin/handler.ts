@@ -25,8 +25,7 @@ import { coveredAccounts, maySee, type ResourceName, type Grant } from "./securi
  *  metrics and the probes. `server/admin-listener.ts` opens the listener with it. */
 interface AdminHandler {
   readonly handle: NodeHandler;
-  /** The end of the explorer's URL that logs the browser in once; undefined if no login is
-   *  required. */
+  /** The end of an explorer URL that logs in once; undefined if no login is required. */
   loginFragment(): string | undefined;
   /** Closes the event streams, which would otherwise delay the server's stop. */
   close(): void;

@@ -16,8 +16,7 @@ const idMax = 2n ** 64n - 1n;
 /** Half of a surrogate pair, which UTF-8 cannot encode. */
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** The first problem in the given values, as a sentence that names the parameter; undefined if
- *  there is none. */
+/** The first problem in the values, as a sentence with the parameter's name; else undefined. */
 export function findInputError(given: Readonly<Record<string, unknown>>, checks: Checks) {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(checks, name));
   if (unknown !== undefined) return `${formatValue(unknown)} is unknown: ${knownOf(checks)}`;

@@ -90,7 +90,7 @@ export async function readJson({ readBytes }: AdminRequest): Promise<BodyResult>
 }
 
 function refused(status: number, code: string, reason: string): BodyResult {
-  // A body that was not read to its end is discarded by closing the connection.
+  // Only with 400 the body was read to its end. Otherwise closing the connection discards it.
   const headers = status === 400 ? {} : { Connection: "close" };
   return { ok: false, refusal: refuse(status, code, reason, headers) };
 }
@@ -101,8 +101,7 @@ export function countOf(query: URLSearchParams, name: string, standard: number):
   return given === "" ? standard : Number(given);
 }
 
-/** Memory of a chunk beyond its bytes. Counted, too, because a client may send a body in chunks of
- *  one byte. */
+/** Memory of a chunk beyond its bytes, counted because a client may send chunks of one byte. */
 const chunkOverheadBytes = 128;
 
 /** The bytes of a body, or the reason why it was not read. */

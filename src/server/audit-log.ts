@@ -214,8 +214,7 @@ export class AuditFile {
   /** Opens the file at the path again, after another program has renamed it. */
   async reopen(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
-    // Lines wait for the reopening as for a write: two tasks must not open and close the file at
-    // once.
+    // Lines wait for a reopening, too: two tasks must not open and close the file at once.
     const reopened = this.#close().then(() => this.#open());
     this.#writing = reopened.catch(() => undefined).then(() => this.#writeNext());
     await reopened;

@@ -24,15 +24,13 @@ import { replaceFile, readIfPresent } from "../host/files.ts";
 /** Stores the keys and secrets of the local token service, which issues access tokens in place of
  *  Microsoft Entra ID (`admin/identity`). */
 
-/** A key signs for 30 days. It is published a day longer, until its last tokens have expired. */
 const secretBytes = 32;
 const keyIdBytes = 8;
 const assertionNameUnits = 32;
-/** A key signs for this long, and is published for a day longer than its last token is valid. */
+/** A key signs for 30 days. It is published a day longer, until its last tokens have expired. */
 const keyLifeSeconds = 30 * 24 * 3600;
 const keyOverlapSeconds = 24 * 3600;
-/** Least time between two reads of the file for tokens whose key is not known: clients may invent
- *  key ids. */
+/** Least time between reads of the file because of unknown key ids, which clients may invent. */
 const rereadPause: Ticks = 5n * ticksPerSecond;
 const issuerForm = /\/([0-9a-f-]{36})\/v2\.0$/;
 

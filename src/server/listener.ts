@@ -107,7 +107,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 }
 
 /** Passes requests to the handler, or holds them for the short time in which a listener that stops
- *  accepts the last connections. */
+ *  accepts the last connections (`#acceptWaiting`). */
 class RequestGate {
   readonly #onRequest: Handler | undefined;
   readonly #handler: Handler;
@@ -402,7 +402,7 @@ class ListenerStop {
 export class LastResponses {
   readonly #last = new Map<Socket, ServerResponse>();
 
-  /** Closes the connection after this response, whose head is not sent yet. */
+  /** Closes the connection after this response, whose head can still announce the close. */
   closeAfter(socket: Socket, response: ServerResponse): void {
     response.shouldKeepAlive = false;
     this.#last.set(socket, response);

@@ -246,8 +246,7 @@ export function isLocal(options: Options): boolean {
   return names.every((name) => isLoopback(options[`${name}Host`]));
 }
 
-/** Address ranges that copies may read although they are blocked by default, and additional blocked
- *  ones. */
+/** Address ranges that copies may read although blocked by default, and further blocked ones. */
 export function sourceRanges({ allowedSources, forbiddenSources }: Options): SourceRanges {
   return { allowed: listOf(allowedSources), forbidden: listOf(forbiddenSources) };
 }

@@ -17,8 +17,7 @@ type Metric = readonly [
   value: number | readonly string[],
 ];
 
-/** Renders metrics in Prometheus' text exposition format 0.0.4, which `/metrics` of the admin
- *  listener returns. */
+/** Renders metrics in the text format 0.0.4 of Prometheus, which `/metrics` returns. */
 function textOf(metrics: readonly Metric[]): string {
   const lines = metrics.flatMap(([name, type, help, value]) => [
     `# HELP ${name} ${help}`,

@@ -194,8 +194,7 @@ export class RunningServer {
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #httpServices: Partial<Record<ServiceName, HttpService>> = {};
-  /** The calls of this process that wait until an SMB client gives up a caching grant, for the page
-   *  of waits. */
+  /** The calls of this process that wait until an SMB client gives up a caching grant. */
   readonly callWaits = () => this.#httpServices.file?.runtime.waits?.list() ?? [];
   /** The Data Lake API of the blob service. */
   #dfs: HttpService | undefined;
@@ -408,8 +407,8 @@ export class RunningServer {
     announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
   }
 
-  /** Prepares a worker that serves neither SMB nor the admin listener now, but may become the main
-   *  worker. */
+  /** Prepares a worker that serves no SMB and no admin listener yet, but may become the main
+   *  one. */
   async #awaitMainRole(): Promise<void> {
     const { options, worker } = this.#given;
     if (worker?.adminAddress !== undefined) this.#endpoints.listensForAdmin(worker.adminAddress);

@@ -53,8 +53,7 @@ export interface FeedRefusal {
   readonly lease: Lease | undefined;
   readonly given: string | undefined;
   readonly isAboutLease: boolean;
-  /** The actions that no role of the caller grants, by alternative; undefined if none is
-   *  missing. */
+  /** Actions that no role of the caller grants, by alternative; undefined if none is missing. */
   readonly missing: ActionNeed | undefined;
 }
 
@@ -369,8 +368,7 @@ export class SpanHistory<Fact extends Spanned> {
   #sampledAt: Ticks | undefined;
   #isPaused = false;
 
-  /** Takes a sample of all facts that hold now. Those of the previous sample that are missing have
-   *  ended. */
+  /** Takes a sample of the facts that hold now: earlier ones that are missing have ended. */
   update(now: Ticks, facts: readonly Fact[]): void {
     const present = new Map(facts.map((fact) => [fact.key, fact]));
     const pausedAt = this.#pausedAt();

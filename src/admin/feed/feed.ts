@@ -35,8 +35,7 @@ import { readRecords } from "../views/pages.ts";
 const subscribersMax = 32;
 /** Recent events kept in memory, for timelines that are opened later. */
 const eventsKeptMax = 4096;
-/** Reads that timelines can show. Kept apart from other events, which the many reads would
- *  replace. */
+/** Reads that timelines can show, apart from other events, which the many reads would replace. */
 const readsKeptMax = 1024;
 /** Events that wait until they are sent, every 100 ms; further ones count as missed. */
 const queuedEventsMax = 1000;

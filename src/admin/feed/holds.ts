@@ -22,7 +22,7 @@ export interface Hold extends Spanned {
   readonly lease?: string;
 }
 
-/** Limits of one sample; what is beyond is not shown. */
+/** Limits of one sample of what clients hold; what is beyond is not on timelines. */
 const leasesMax = 500;
 const filesMax = 500;
 const queuesMax = 100;

@@ -73,8 +73,7 @@ export class Subscriber {
     this.#missed += count;
   }
 
-  /** Sends events, and how many were missed since the last call. Returns false if the client reads
-   *  too slowly. */
+  /** Sends events and the number of missed ones; false if the client reads too slowly. */
   send(text: string): boolean {
     const missed = this.#missed;
     this.#missed = 0;

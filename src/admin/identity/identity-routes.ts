@@ -231,8 +231,7 @@ function refuseAfterFailures(
   return json(body, 429, { "Retry-After": String(seconds) });
 }
 
-/** Renders a document; `base` is the address of the admin listener, with the protocol of the
- *  request. */
+/** Renders a document; `base`: the admin listener's address with the protocol of the request. */
 type Answer = (data: IdentityData, base: string) => unknown;
 
 /** The documents that clients of an OpenID Connect provider ask for, in the paths of Entra ID. */

@@ -85,8 +85,7 @@ export interface LocalIdentity extends LocalIssuer {
   load(): Promise<IdentityData>;
   /** Like `load`, but first creates a new key if the newest is too old to sign. */
   loadForSigning(): Promise<IdentityData>;
-  /** Writes the client assertion of a principal to a file of its own; undefined without a data
-   *  folder. */
+  /** Writes the client assertion of a principal to a file; undefined without a data folder. */
   writeAssertion(clientId: string, assertion: string): Promise<string | undefined>;
 }
 

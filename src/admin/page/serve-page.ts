@@ -121,8 +121,7 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** The files of the explorer in memory; read again when the start page is requested after a
- *  build. */
+/** The explorer's files in memory, read again when the start page is requested after a build. */
 export class PageFiles {
   readonly #folder: string;
   #builtAt = 0;

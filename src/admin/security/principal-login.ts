@@ -41,8 +41,7 @@ export class PrincipalLogin {
     return hasLocal ? ["principal", "bearer"] : ["bearer"];
   }
 
-  /** Logs in with name and secret. Undefined if there is no such principal or the secret is
-   *  wrong. */
+  /** Logs in with name and secret; undefined if the principal is unknown or the secret is wrong. */
   withSecret(name: string, secret: string): PrincipalGrant | undefined {
     const found = this.#find(name);
     // Compared also for an unknown principal, so that the time does not reveal whether it exists.

@@ -22,8 +22,7 @@ interface SessionParts {
   readonly hasToken: boolean;
 }
 
-/** The routes of login, logout and the state of the login, and that of links for `etagere
- *  login`. */
+/** The routes of login, logout and login state, and that of links for `etagere login`. */
 export function sessionRoutes(parts: SessionParts): readonly Route[] {
   const { auth } = parts;
   const text = optional(textCheck);

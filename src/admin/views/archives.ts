@@ -14,8 +14,8 @@ export const reportTrailer = "x-etagere-report";
 /** Header of an export: its approximate size before compression, for the progress that the command
  *  shows. Sent only if the request has this header with the value `wanted`. */
 export const totalHeader = "x-etagere-total-bytes";
-/** Header of an export: `true` if the server stores this data encrypted. The command then encrypts
- *  the archive, too. */
+/** Header of an export: `true` if the data is stored encrypted. Then the command encrypts it,
+ *  too. */
 export const encryptedHeader = "x-etagere-encrypted";
 export const archiveType = "application/vnd.etagere.archive";
 

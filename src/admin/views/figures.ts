@@ -111,8 +111,7 @@ export function quantileBound(
   return bounds.at(-1);
 }
 
-/** A quantile (`part` from 0 to 1), interpolated linearly between the bounds; undefined without
- *  observations. */
+/** A quantile (`part`: 0 to 1), interpolated between the bounds; undefined without observations. */
 export function quantile(
   { bounds, counts, count }: BucketSample,
   part: number,

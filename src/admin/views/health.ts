@@ -14,7 +14,7 @@ import type { Store } from "../../store/store.ts";
 /** The routes of the page "Health" of the explorer: the bytes of the content store that are
  *  referenced, and the rates of requests. */
 
-/** How many bytes of the content store are referenced. */
+/** Bytes of the content store that records refer to, and those that compaction could free. */
 interface ContentUse {
   readonly liveBytes: number;
   readonly reclaimableBytes: number;

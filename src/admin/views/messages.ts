@@ -124,8 +124,7 @@ interface StoredMessage {
   readonly message: MessageRecord;
 }
 
-/** The messages of a queue that become visible after `from` and, if given, not after `to`; the
- *  soonest first. */
+/** The messages of a queue that become visible after `from`, until `to` if given; soonest first. */
 export async function messagesVisibleBetween(
   view: RecordView,
   queue: bigint,

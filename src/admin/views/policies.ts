@@ -77,8 +77,7 @@ async function read(request: CheckedRequest): Promise<AdminResponse> {
 
 interface PolicyChange extends Target {
   readonly publicAccess?: "none" | "blob" | "container" | null;
-  /** The `lastModified` of the container that the caller has read: if it was changed since, the
-   *  response is 412. */
+  /** The `lastModified` that the caller has read: if the container was changed since, 412. */
   readonly unmodifiedSince?: string | null;
   readonly policies: readonly {
     readonly id: string;

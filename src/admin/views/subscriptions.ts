@@ -74,8 +74,7 @@ function may({ accounts, grant }: CheckedRequest, account: string, action: Actio
   return mayUseSubscriptions(accounts, grant, { account, action });
 }
 
-/** The rejection of a caller that may not do this with the subscriptions of an account; undefined
- *  if it may. */
+/** Rejects a caller that may not do `action` with the subscriptions of an account. */
 function refuseAction(
   request: CheckedRequest,
   account: string,

@@ -100,7 +100,8 @@ export function recordingRoute({ httpServices }: ViewContext): Route {
   return declareRoute("GET /admin/v1/recording", "principal", record, { query });
 }
 
-/** The object whose recording is requested; for a message the queue, and the id of the message. */
+/** What a recording is limited to: an object, or a message of the queue `object`, by its id.
+ *  Without an object it is about the whole server. */
 interface Wanted {
   readonly object?: WatchedObject;
   readonly message?: string | undefined;

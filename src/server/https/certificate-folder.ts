@@ -211,7 +211,7 @@ async function renewedAuthority(
   return issue(maker, { ...authority, commonName: String(name), pair, signer: undefined });
 }
 
-/** A certificate for the server, signed by the authority. */
+/** Creates a key and a certificate for the server, signed by the authority `signer`. */
 export async function newServerCertificate(
   maker: CertificateMaker,
   signer: KeyAndCertificate,

@@ -43,8 +43,7 @@ interface Writer {
   readonly span: SpanContext | undefined;
 }
 
-/** Bounds memory: the most objects whose last change is kept, and the most whose last lease action
- *  is. */
+/** Bounds memory: most objects whose last change is kept, and whose last lease action is. */
 const writersMax = 10_000;
 /** The most changes that are kept in a list until they are entered by object. Beyond it the older
  *  half is dropped. */

@@ -175,7 +175,8 @@ export interface Refusal {
     readonly state: string;
     readonly secondsLeft?: number | null;
   };
-  /** The actions that the caller lacks, by alternative, and the roles that grant them. */
+  /** Lists of actions that the caller lacks, of which any would suffice, and roles that grant
+   *  one. */
   readonly missing?: {
     readonly actions: readonly (readonly string[])[];
     readonly roles: readonly string[];

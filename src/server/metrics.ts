@@ -14,8 +14,8 @@ const latencySecondsBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30,
 ];
 const batchSizeBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/** Labels come from the operation declarations, so there are always fewer series; the limit bounds
- *  memory in case of a bug. */
+/** Bounds memory in case of a bug: labels come from the operation declarations, so there are always
+ *  fewer series of requests. */
 const seriesMax = 5000;
 
 export function newMetrics(): Metrics {

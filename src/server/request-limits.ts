@@ -35,7 +35,7 @@ interface LimitSizes {
   readonly connectionsMax: number;
 }
 
-/** The limits of one process, if `processes` processes share the memory. */
+/** The limits of bodies and connections of one process, if `processes` share the memory. */
 export function limitsOf(memoryBytes: number, processes = 1): LimitSizes {
   const bodies = Math.min(bodyBytesCeiling, memoryBytes * bodyMemoryFraction);
   const connections = Math.min(connectionsCeiling, memoryBytes / bytesPerConnection);

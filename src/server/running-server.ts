@@ -88,7 +88,7 @@ function stateControls(
 
 const bytesPerMegabyte = 1024 * 1024;
 
-/** The options of the server that concern the storage of records and contents. */
+/** The options of `openDataStores`, from those of the server: bytes instead of megabytes. */
 function dataStoreOptions(given: RunningServerOptions) {
   const { options, location, clock, random, log } = given;
   const { extentMemoryLimit } = options;

@@ -53,7 +53,8 @@ export interface FeedRefusal {
   readonly lease: Lease | undefined;
   readonly given: string | undefined;
   readonly isAboutLease: boolean;
-  /** Actions that no role of the caller grants, by alternative; undefined if none is missing. */
+  /** Lists of actions that the caller lacks: any list would suffice. Undefined if none is
+   *  missing. */
   readonly missing: ActionNeed | undefined;
 }
 

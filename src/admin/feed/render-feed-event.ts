@@ -13,7 +13,7 @@ import type { FeedEvent, FeedRefusal } from "./feed-event.ts";
 /** Renders an event of the request feed, which has references to objects, as the JSON that the feed
  *  and timelines return. */
 
-/** A longer User-Agent header is cut. */
+/** Longer User-Agent headers are cut: clients choose their length. */
 const agentUnitsMax = 200;
 
 interface RenderContext {

@@ -89,7 +89,7 @@ export interface LocalIdentity extends LocalIssuer {
   writeAssertion(clientId: string, assertion: string): Promise<string | undefined>;
 }
 
-/** What the token service stores: created at its first use, and then kept. */
+/** What the token service stores; created at its first use: most servers issue no tokens. */
 export interface IdentityData {
   /** Id of the tenant, which is a part of the issuer's URL. */
   readonly tenantId: string;

@@ -8,7 +8,7 @@ export interface Figures {
 
 export interface FigureSample {
   readonly requests: readonly RequestCount[];
-  /** Seconds per request. */
+  /** Durations of requests in seconds. */
   readonly latencies: ReadonlyMap<ServiceName, BucketSample>;
   /** Committed transactions of the store. */
   readonly transactions: number;

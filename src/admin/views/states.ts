@@ -145,7 +145,7 @@ function generationState(key: Uint8Array, record: BlobRecord): StoredState {
   return { at: what === "snapshot" ? at : etag, what, etag, facts };
 }
 
-/** Earlier states of a file that share snapshots refer to. */
+/** Earlier states of a file, newest first: stored as long as a share snapshot contains them. */
 async function versionsOf(view: RecordView, { key }: NodeScope): Promise<readonly StoredState[]> {
   const { share, parent, folded } = key;
   const range = versions.range([share, parent, folded]);

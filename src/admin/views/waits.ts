@@ -153,7 +153,7 @@ function leaseWait(
   };
 }
 
-/** The client that acquired a lease, if the feed has recorded it. */
+/** The client that acquired a lease; its name is empty if the feed has not recorded it. */
 function leaseHolder(events: readonly FeedEvent[], id: string): Holder {
   const acquired = events.find(({ lease }) => lease?.id === id);
   return { client: acquired?.address ?? "", lease: id, what: `lease ${id}` };

@@ -27,7 +27,7 @@ interface CertificateFolder {
   readonly random: Random;
 }
 
-/** The certificate that clients must trust. */
+/** The file with the authority's certificate, which clients must trust. */
 export function authorityFile(location: string): string {
   return join(location, "https", "ca.pem");
 }

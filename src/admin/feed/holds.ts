@@ -18,7 +18,7 @@ export interface Hold extends Spanned {
   /** Undefined for leases and messages, because their records do not name a client. */
   readonly client: string | undefined;
   readonly what: string;
-  /** Id of a lease: `views/timeline.ts` finds its client among the recorded requests. */
+  /** Id of a lease: `admin/views/timeline.ts` finds its client among the recorded requests. */
   readonly lease?: string;
 }
 

@@ -86,8 +86,8 @@ function pass(gateway: Gateway, prefixLength: number, call: RawCall) {
   const { request, message, response } = call;
   const rest = message.url?.slice(prefixLength) ?? "";
   message.url = rest.startsWith("/") ? rest : `/${rest}`;
-  // A bearer token here is the admin token, with which the caller has logged in to the gateway. The
-  // services would reject it: they accept access tokens only.
+  // A bearer token here is for the gateway: the admin token. The services would reject it, because
+  // they accept access tokens only.
   if (message.headers.authorization?.startsWith(bearer)) delete message.headers.authorization;
   if (request.grant.kind === "principal") {
     void passAsPrincipal(gateway, request.grant, call);

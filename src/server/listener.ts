@@ -69,7 +69,7 @@ export interface BoundAddress {
   readonly port: number;
 }
 
-/** Limits of the head of a request, in total and until it is complete. */
+/** Limits of the head of a request: its bytes, and the time until it is complete. */
 const headerBytesMax = 32 * 1024;
 const headersMillisecondsMax = 30_000;
 /** A connection without a byte in either direction for this long is closed. An upload may take

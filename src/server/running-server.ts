@@ -173,7 +173,7 @@ export interface RunningServerOptions extends ServerEnvironment {
   readonly location: string | undefined;
 }
 
-/** What `start.ts` opens, and what worker processes control. */
+/** A server with its stores, listeners and background tasks. `start.ts` opens it. */
 export class RunningServer {
   readonly urls: Partial<Record<EndpointName, string>> = {};
   /** URL of the SMB endpoint; empty before the start and if SMB is not served. */

@@ -191,7 +191,7 @@ const serverDays = 397n;
 const earlyDays = 1n;
 const organization = "Etagere";
 
-/** Creates a certificate authority that only clients of this machine need to trust. */
+/** Creates a certificate authority with a new key, which only this machine has. */
 export async function newAuthority(maker: CertificateMaker): Promise<KeyAndCertificate> {
   const commonName = `Etagere local authority ${serialOf(maker.random).slice(0, 8)}`;
   const pair = await newPair();

@@ -148,7 +148,12 @@ function changeAborts(change: (decision: AbortDecision) => object): () => void {
 
 /** Bugs of what single workloads use. */
 export const plantedWorkloadBugs: readonly PlantedBug[] = [
-  { bug: "a refused batch of locks keeps its first lock", plant: locksPartOfBatch },
+  {
+    bug: "a refused batch of locks keeps its first lock",
+    // Conflicts of two batches are rare while other workloads run.
+    plan: { workloads: ["smb lock batches"], clientsEach: 5 },
+    plant: locksPartOfBatch,
+  },
   {
     bug: "a rename over SMB is acknowledged, but not done",
     // Most renames are refused, because the directory or its target is absent or in use.

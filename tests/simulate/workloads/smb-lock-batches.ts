@@ -27,6 +27,8 @@ const filesEach = 1;
 const partsMax = 4;
 const partBytes = 10;
 const epochsPerKey = 2;
+const lockTriesMax = 3;
+const pauseMillisecondsMax = 50;
 
 interface Held {
   readonly key: string;
@@ -87,13 +89,20 @@ class LockingClient {
     const opened = await connection.openShared(key);
     const { handle } = opened;
     if (handle === undefined) return;
-    const owner = this.#setting.unique();
-    const run = () => connection.lockSpans(handle, spansOf(parts));
-    const output = await this.#record(key, { action: "lock", owner, parts }, run);
-    if (connection.isLost) return;
-    if (isFine(output?.status ?? 999)) {
-      this.#held = { key, owner, handle, connection, parts };
-    } else await connection.close(handle);
+    const { pause, random, unique } = this.#setting;
+    // A refused batch must have left nothing, also while its handle stays open.
+    for (let tries = 0; tries < lockTriesMax && !connection.isLost; tries += 1) {
+      const owner = unique();
+      const run = () => connection.lockSpans(handle, spansOf(parts));
+      const output = await this.#record(key, { action: "lock", owner, parts }, run);
+      if (output === undefined || connection.isLost) return;
+      if (isFine(output.status)) {
+        this.#held = { key, owner, handle, connection, parts };
+        return;
+      }
+      await pause?.(random.below(pauseMillisecondsMax) / 1000);
+    }
+    if (!connection.isLost) await connection.close(handle);
   }
 
   async #release(held: Held): Promise<void> {

@@ -8,10 +8,12 @@ import { callAdmin, type ServerAddress } from "./admin-client.ts";
 import { withLoginLink } from "./login-command.ts";
 import { withFolder } from "./with-stores.ts";
 
-/** What `etagere account` prints of the result of an action, which this file carries out: on a
- *  running server, through its admin API, or on the data folder of a stopped one. Apart from
- *  `account-command.ts`, because it loads the modules of the store, which other commands do not
- *  need. */
+/** Carries out the actions of `etagere account`: on a running server, through its admin API, or on
+ *  the data folder of a stopped one. Apart from `account-command.ts`, because it loads the modules
+ *  of the store, which other commands do not need. */
+
+/** The result of an action, which `etagere account` prints. Each action sets the fields that it
+ *  has. */
 export interface AccountAnswer {
   readonly accounts?: readonly {
     readonly name: string;
@@ -54,13 +56,14 @@ export async function runOnServer(
   }
 }
 
-/** The response of the server; an earlier release has no field `unserved`. */
+/** The response to `list`. Earlier releases have no field `unserved` (accounts with data that are
+ *  not configured). */
 interface ListedAccounts extends AccountAnswer {
   readonly unserved?: readonly { readonly name: string }[];
 }
 
-/** Runs the action on the data folder of a server that is not running. Accounts of a configuration
- *  are unknown here. */
+/** Runs the action on the data folder of a server that is not running. The accounts of its
+ *  configuration are unknown here, because this command does not read the configuration. */
 export async function runOnFolder(
   folder: Parameters<typeof withFolder>[0],
   does: AccountRequest,

@@ -101,11 +101,12 @@ function printed(does: AccountRequest, answer: AccountAnswer): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** An action of `etagere account`, with the arguments of all actions: each reads its own. */
+/** An action of `etagere account`, as `account-access.ts` carries it out. It has the arguments of
+ *  all actions; each action reads its own. */
 export interface AccountRequest {
   readonly action: "list" | "create" | "delete" | "rotate-key" | "settings";
   readonly name: string;
-  /** Number of the key to replace. */
+  /** The key that `rotate-key` replaces: an account has two. */
   readonly number: 1 | 2;
   readonly settings: SettingWords;
   readonly adopt: boolean;
@@ -116,7 +117,8 @@ export interface AccountRequest {
 
 type SettingWords = Readonly<Record<string, unknown>>;
 
-/** The action that checked words name. Throws `WrongUsage` if a setting cannot be parsed. */
+/** Converts the words after `etagere account`, whose number `readWords` has checked, to an action.
+ *  Throws `WrongUsage` if a setting cannot be parsed. */
 export function actionOf(
   action: AccountRequest["action"],
   [name = "", ...rest]: readonly string[],
@@ -158,7 +160,8 @@ function valueOf(text: string): unknown {
 
 const bytesPerUnit = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
 
-/** Parses a whole number, or a number of bytes with a unit (`10GiB`); undefined for other text. */
+/** Parses the value of a setting such as `quotaBytes`: a whole number, or a number of bytes with a
+ *  unit (`10GiB`). Undefined for other text. */
 function parseBytes(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,15})([KMGT]iB)?$/.exec(text) ?? [];
   if (digits === undefined) return undefined;

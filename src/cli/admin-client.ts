@@ -4,9 +4,11 @@ import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import type { Options, Values } from "./command.ts";
 
-/** A call of the admin API of a running server. Most commands work through it; this file also has
- *  the options with which they find the server, by its data folder or its URL, and the token that
- *  authenticates them. */
+/** The client of the admin API of a running server, through which most commands work. Also here:
+ *  the options with which a command finds the server, by its data folder or its URL, and the token
+ *  that authenticates the command. */
+
+/** A request of the admin API. `path` begins with `/admin/v1/`; `body` is sent as JSON. */
 export interface AdminCall {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -44,13 +46,15 @@ export async function callAdmin(
   throw new Error(messageIn(text) ?? `${url}: the admin listener answered ${response.status}`);
 }
 
-/** The headers that authenticate a call. */
+/** The headers of every call: the token, and one that the server requires because a page of another
+ *  site cannot make a browser send it. */
 export function adminHeaders({ token }: ServerAddress): Record<string, string> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return { [adminHeader]: "1", ...authorization };
 }
 
-/** The message of an error response; undefined if it has none. */
+/** The message in the body of an error response; undefined if the body has another form, as that of
+ *  a proxy has. */
 export function messageIn(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
@@ -83,8 +87,8 @@ export const addressOptions = {
   },
 } as const satisfies Options;
 
-/** Option of commands that only read. Other users of the machine can see a token on a command line;
- *  commands that change something accept it in a file or a variable only. */
+/** The admin token on the command line, for commands that only read. Other users of the machine can
+ *  see it there; commands that change something accept it in a file or a variable only. */
 export const tokenOption = {
   token: {
     kind: "text",
@@ -93,12 +97,12 @@ export const tokenOption = {
   },
 } as const satisfies Options;
 
-/** The option of commands that print a report. */
+/** The option of commands that can print their report as JSON (`Printed` in `command.ts`). */
 export const jsonOption = {
   json: { kind: "switch", help: "print JSON" },
 } as const satisfies Options;
 
-/** Values of `addressOptions`, and the token itself where a command accepts it. */
+/** Parsed `addressOptions`, and the token itself where a command accepts it. */
 type AddressValues = Values<typeof addressOptions> & Partial<Values<typeof tokenOption>>;
 
 /** Address of the admin listener of a server, and the token for it. */
@@ -119,7 +123,7 @@ export async function findServer(given: AddressValues): Promise<ServerAddress | 
   return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`, token };
 }
 
-/** Like `findServer`, but throws if no server uses the location. */
+/** Like `findServer`, for commands that need a server: throws if no server uses the location. */
 export async function requireServer(given: AddressValues): Promise<ServerAddress> {
   const server = await findServer(given);
   if (server !== undefined) return server;
@@ -134,9 +138,9 @@ async function givenToken({ token, tokenFile }: AddressValues): Promise<string |
   return read.value;
 }
 
-/** Calls `onServer` if a server of the location responds, else `onStore`, which opens the folder or
- *  the stores itself. Several processes may have a store open, so a server that starts during
- *  `onStore` does no harm. */
+/** Calls `onServer` if a server uses the location and responds, else `onStore`, which opens the
+ *  data folder or the stores itself. Several processes may have a store open, so a server that
+ *  starts during `onStore` does no harm. */
 export async function onServerOrStore<T>(
   given: AddressValues,
   {

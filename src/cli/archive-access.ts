@@ -20,7 +20,8 @@ import { archivePath, archiveType, totalHeader } from "../admin/views/archives.t
 /** How `export` and `load` reach the accounts: through the admin API of a running server, or by
  *  opening the stores of the server. */
 
-/** The options with which the user chooses between the two. */
+/** Options of `export` and `load`: they name a running server, or the stores to open without
+ *  one. */
 export const archiveOptions = {
   ...addressOptions,
   ...storeOptions,
@@ -38,11 +39,12 @@ type ArchiveValues = Omit<Values<typeof archiveOptions>, "json" | "archiveKey">;
 interface ArchiveAccess<T> {
   readonly onServer: (server: ServerAddress) => Promise<T>;
   readonly onStore: (archives: ServerArchives) => Promise<T>;
-  /** Whether a data folder is created if it does not exist. */
+  /** Whether a data folder that does not exist is created: by `load`, not by `export`. */
   readonly mayCreate: boolean;
 }
 
-/** Uses the server of the location if one responds, else the stores themselves. */
+/** Exports or loads through the server of the location if one responds, else by opening its
+ *  stores. */
 export async function accessArchives<T>(
   given: ArchiveValues,
   access: ArchiveAccess<T>,
@@ -75,7 +77,7 @@ async function onStores<T>(
 
 interface ArchiveCall {
   readonly query: URLSearchParams;
-  /** Opens the archive to load, once a server responds; undefined to export. */
+  /** Opens the archive to load, once a server responds; undefined for an export. */
   readonly open?: (() => Readable) | undefined;
 }
 
@@ -97,8 +99,9 @@ export async function sendArchive(
   return JSON.parse(await readText(response)) as unknown;
 }
 
-/** Throws `ArchiveRefused` with the message of the server if it rejects the call. `fetch` is not
- *  used: it reports a response that arrives before the body is sent as a failure. */
+/** Sends a request for an export, or with an archive to load. Throws `ArchiveRefused` with the
+ *  message of the server if it rejects the call. `fetch` is not used: it reports a response that
+ *  arrives before the body is sent as a failure. */
 async function call(server: ServerAddress, { query, open }: ArchiveCall): Promise<IncomingMessage> {
   const { url } = server;
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;

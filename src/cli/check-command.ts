@@ -45,7 +45,8 @@ export const checkCommand = defineCommand({
   },
 });
 
-/** Limit of the problems that are printed in full; further problems are only counted. */
+/** Most problems that are printed in full, so that the report of a badly damaged folder stays
+ *  readable; further ones are only counted. */
 const shownMax = 50;
 
 function describeReport(report: FolderReport): string {

@@ -10,8 +10,10 @@ import type { Options } from "./command.ts";
 import { serverHelp } from "./help.ts";
 import { commonOptions, splitWords } from "./parse-words.ts";
 
-/** What the words of a command line that begins with no command ask for: in most cases to serve.
- *  The command line of all other commands is parsed by `parse-words.ts` alone. */
+/** Parses a command line that begins with no command, and has the text of `etagere --help`. The
+ *  words of all other commands are parsed by `parse-words.ts` alone. */
+
+/** What a command line that begins with no command asks for: in most cases to serve. */
 export type ServerCommand =
   | { readonly run: "help" }
   | { readonly run: "version" }
@@ -19,14 +21,15 @@ export type ServerCommand =
    *  together with the syntax errors in `problems`. */
   | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
 
-/** The options of `etagere` without a command, and of the modes that serve one service. */
+/** The options of `etagere` without a command, and of `etagere blob` and the like, which serve one
+ *  service. */
 export const serverOptions: Options = {
   ...flags,
   version: { kind: "switch", short: "v", help: "print the version" },
   ...commonOptions,
 };
 
-/** Parses flags and values; `resolveOptions` validates them. */
+/** Parses the flags of a server; `resolveOptions` in `server/options.ts` validates their values. */
 export function parseCommandLine(words: readonly string[]): ServerCommand {
   const { values, others, problems } = splitWords(words, serverOptions);
   const { help, version, ...given } = values;
@@ -51,6 +54,7 @@ function whyUnexpected(word: string): string {
     : "no option before it takes a value";
 }
 
+/** The kinds of flags whose values are numbers (`FlagKind` in `server/flags.ts`). */
 const numberKinds: ReadonlySet<string> = new Set([
   "port",
   "seconds",

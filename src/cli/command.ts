@@ -4,11 +4,14 @@ import { commandHelp, usageError } from "./help.ts";
 import { readWords } from "./parse-words.ts";
 
 /** The form in which every command of `etagere` is declared, and `defineCommand`, which makes a
- *  declaration executable. A kind says what the value of an option or an argument is: `stream` is a
- *  file, or `-` for standard input or output; `http` the URL of a server; `name` the name of a
- *  resource, which no shell can complete. */
+ *  declaration executable. */
+
+/** What the value of an option or an argument is: `stream` is a file, or `-` for standard input or
+ *  output; `http` the URL of a server; `name` the name of a resource, which no shell can
+ *  complete. */
 type ValueKind = FlagKind | "stream" | "http" | "name";
 
+/** An option of a command or of the server: `--name value`. */
 export interface Option extends Omit<Flag, "kind"> {
   readonly kind: ValueKind;
   readonly isRequired?: true;
@@ -16,7 +19,7 @@ export interface Option extends Omit<Flag, "kind"> {
   readonly isList?: true;
   /** Names of options that cannot be given together with this one. */
   readonly excludes?: readonly string[];
-  /** The actions that accept the option; undefined: all. */
+  /** The actions of the command (`create`, for example) that accept the option; undefined: all. */
   readonly actions?: readonly string[];
 }
 
@@ -24,14 +27,15 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** A word after the command that belongs to no option. */
 export interface Argument {
-  /** Name of the value in the usage line. */
+  /** Name of the value in the usage line, as `FOLDER`. */
   readonly value: string;
   readonly kind: ValueKind;
   readonly choices?: readonly string[];
   /** Undefined if the help of the action describes the argument. */
   readonly help?: string;
   readonly isOptional?: true;
-  /** Whether it may be repeated, or be absent; only the last one may. */
+  /** Whether any number of these words may follow, also none. Only the last argument may be a
+   *  list. */
   readonly isList?: true;
 }
 
@@ -48,7 +52,7 @@ export interface Declaration {
   readonly name: string;
   /** The line of the command in `etagere --help`. */
   readonly summary: string;
-  /** Paragraphs of `etagere NAME --help` before the options, and after them. */
+  /** Paragraphs of `etagere NAME --help`: `description` before the options, `notes` after them. */
   readonly description: readonly string[];
   readonly notes?: readonly string[];
   readonly arguments: readonly Argument[];
@@ -58,7 +62,7 @@ export interface Declaration {
   readonly options: Options;
   /** Groups of options of which exactly one must be given. */
   readonly oneOf?: readonly (readonly string[])[];
-  /** The meaning of each exit code from 0. */
+  /** The meaning of each exit code, beginning with 0. */
   readonly exitCodes: readonly string[];
   /** The exit code if the words cannot be parsed; 1 by default. */
   readonly usageExitCode?: number;
@@ -81,6 +85,8 @@ type ValueOf<O extends Option> = O extends { readonly kind: "switch" }
       ? string
       : string | undefined;
 
+/** The parsed values of declared options: a boolean for a switch, a list for a repeatable
+ *  option. */
 export type Values<O extends Options> = { readonly [N in keyof O]: ValueOf<O[N]> };
 
 /** What the user has typed after the name of a command, parsed and checked against the declaration
@@ -96,7 +102,7 @@ interface Given<O extends Options, A extends string> {
 interface Printed {
   readonly text: string;
   readonly report?: object | undefined;
-  /** Undefined means 0. */
+  /** Exit code of the process; undefined means 0. */
   readonly exitCode?: number;
 }
 
@@ -106,8 +112,8 @@ export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }
 
-/** A declaration as commands write it: without arguments, actions or options that they do not
- *  have. */
+/** A declaration as commands write it: arguments, actions or options that a command does not have
+ *  may be omitted. */
 type Declared<O extends Options, A extends string> = Omit<
   Declaration,
   "arguments" | "actions" | "options"

@@ -24,7 +24,7 @@ export const completionCommand = defineCommand({
   exitCodes: ["the script was printed", "no such shell"],
   example: "etagere completion bash > ~/.local/share/bash-completion/completions/etagere",
   run: async ({ words: [shell = ""] }) => {
-    // Imported here, because `commands.ts` imports this file.
+    // Imported here, because `commands.ts` imports this file: a static import would be a cycle.
     const { commands, firstWords } = await import("./commands.ts");
     const { serverOptions } = await import("./command-line.ts");
     const table = { firstWords, serverOptions, commands: [...commands.values()] };
@@ -46,7 +46,7 @@ interface CommandTable {
   readonly commands: readonly Command[];
 }
 
-/** How a value is completed. */
+/** The words that a shell offers for a value; empty for paths and for free text. */
 function valueWords({ kind, choices = [] }: Option | Argument): string {
   if (kind === "choice") return choices.join(" ");
   if (kind === "workers") return "auto";
@@ -54,7 +54,8 @@ function valueWords({ kind, choices = [] }: Option | Argument): string {
   return "";
 }
 
-/** Whether a value is the path of a file or of a folder; undefined if it is no path. */
+/** What a shell offers for a value that is a path: files, or only folders. Undefined if it is no
+ *  path. */
 function pathKindOf({ kind }: Option | Argument): "file" | "folder" | undefined {
   if (kind === "stream") return "file";
   return kind === "file" || kind === "folder" ? kind : undefined;
@@ -70,7 +71,8 @@ function spellings(name: string, { short }: Option): string {
   return short === undefined ? `--${name}` : `--${name}|-${short}`;
 }
 
-/** The words of a command after its name: actions, or the values of its first argument. */
+/** The words that a shell offers after the name of a command: its actions, or the values of its
+ *  first argument. */
 function nextWords({ actions, arguments: [first] }: Command): string {
   const names = Object.keys(actions);
   return names.length > 0 ? names.join(" ") : first === undefined ? "" : valueWords(first);
@@ -108,7 +110,8 @@ complete -F _etagere etagere
 `;
 }
 
-/** Whether the arguments of a command are files or folders. */
+/** What a shell offers for the arguments of a command: files, or only folders. Undefined if none is
+ *  a path. */
 function pathsOf({ arguments: words }: Command): "file" | "folder" | undefined {
   const kinds = words.map(pathKindOf);
   return kinds.find((kind) => kind === "file") ?? kinds.find((kind) => kind !== undefined);

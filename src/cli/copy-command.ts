@@ -30,8 +30,8 @@ const locationOptions = {
   ...encryptionOption,
 } as const satisfies Options;
 
-/** `etagere copy`: moves the data of a server to another engine, for example from a folder to
- *  PostgreSQL and S3. It opens both places itself, so no server may use them. */
+/** `etagere copy`: copies the data of a server to another engine, for example from a folder to
+ *  PostgreSQL and S3. It opens both locations itself, so no server may use them. */
 export const copyCommand = defineCommand({
   name: "copy",
   summary: "copy all data to another engine (folder, postgres://, s3://)",
@@ -74,7 +74,8 @@ function textOf({ records, extents, bytes }: CopyReport): string {
   return `copied and compared ${countText(records)} records, ${size}\n`;
 }
 
-/** The location in a file. Throws `WrongUsage` if it cannot be read. */
+/** Reads a location from a file: one with a password must not be visible on the command line.
+ *  Throws `WrongUsage` if the file cannot be read. */
 async function readLocation(file: string | undefined, option: string): Promise<string> {
   const read = await readSecretFile(file ?? "");
   if (read.ok) return read.value;

@@ -14,9 +14,10 @@ import {
 } from "./doctor/check-machine.ts";
 import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
 
-/** The options of the server that the checks of `etagere doctor` depend on. The command examines
- *  the machine and the places where a server with these options would store its data, before or
- *  while the server runs. */
+/** `etagere doctor`: examines the machine, and the places where a server with the given options
+ *  would store its data, before or while the server runs. The checks are in `doctor/`. */
+
+/** The options of the server on which the checks depend; the user gives them as for the server. */
 const names: readonly FlagName[] = [
   "location",
   "store",
@@ -57,8 +58,8 @@ export const doctorCommand = defineCommand({
   },
 });
 
-/** The given options, with ports as numbers. A text that is no number is kept, because the message
- *  of the check quotes it. */
+/** Converts the given options to those of a server: ports become numbers. A text that is no number
+ *  is kept, because the message of the check quotes it. */
 function inputsOf(given: Readonly<Record<string, unknown>>): ServerOptionInputs {
   const read = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];

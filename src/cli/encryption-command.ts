@@ -8,6 +8,7 @@ import { defineCommand, WrongUsage, type Options, type Values } from "./command.
 import { jsonOption } from "./admin-client.ts";
 import { checkOptions, locationOf, quietLog, storeOptions, withLocation } from "./with-stores.ts";
 
+/** The actions that need the stored data keys; `new-key` only writes a file. */
 const stored = ["status", "rotate", "add-data-key"] as const;
 
 const keyOptions = {

@@ -3,6 +3,7 @@ import { defineCommand, type Options, type Values } from "./command.ts";
 
 /** `etagere env`: prints the environment variables with which Azure's client libraries get tokens
  *  from a running server, instead of from Microsoft Entra ID. */
+
 const envOptions = {
   ...addressOptions,
   ...tokenOption,
@@ -37,8 +38,8 @@ export const envCommand = defineCommand({
   run: async ({ options }) => ({ text: await environmentOf(options) }),
 });
 
-/** Printed on standard error if a server issues tokens to configured principals only: the variables
- *  are then just those of its certificate authority. */
+/** Printed on standard error if the server issues tokens to configured principals only. The printed
+ *  variables then name just its certificate authority. */
 const noManagedIdentity =
   "this server has no managed identity: configure one, or use --principal NAME (docs/IDENTITY.md)";
 
@@ -61,7 +62,7 @@ async function environmentOf(options: Values<typeof envOptions>): Promise<string
 
 type Variables = Readonly<Record<string, string>>;
 
-/** How each shell sets variables. */
+/** Renders the variables for each value of `--shell`. */
 const shells = {
   sh: (variables: Variables) => lines(variables, (name, value) => `export ${name}=${inSh(value)}`),
   powershell: (variables: Variables) =>

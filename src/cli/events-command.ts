@@ -141,12 +141,13 @@ function lineOf(row: SubscriptionView): string {
   return `${`${account}/${name}`.padEnd(32)} ${target}  ${counts}`;
 }
 
-/** Events that were not delivered and never will be. */
+/** The number of events of a subscription that were not delivered and never will be. */
 export function lostEvents({ deadLettered = 0, dropped = 0, missed = 0 }: SubscriptionView) {
   return deadLettered + dropped + missed;
 }
 
-/** The definition of the options or of a file. The server validates it. */
+/** The subscription that `create` sends, from the options or from `--file`. The server validates
+ *  it. */
 async function definitionOf(options: EventsCall["options"]): Promise<object> {
   const { file, webhook, secretFile, types } = options;
   const isSent = webhook !== undefined;
@@ -171,7 +172,8 @@ async function definitionOf(options: EventsCall["options"]): Promise<object> {
   };
 }
 
-/** Prints events until the process or the server is ended. */
+/** Prints new events of an account's log, or those after a given one, until the process or the
+ *  server is ended. */
 async function tail(server: ServerAddress, account: string, after = "now"): Promise<string> {
   const query = `account=${encodeURIComponent(account)}&after=${encodeURIComponent(after)}`;
   const headers = adminHeaders(server);

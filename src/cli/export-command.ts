@@ -69,7 +69,7 @@ export const exportCommand = defineCommand({
       const report = await writeArchiveFile(output, write);
       return { report, text: textOf(output, report) };
     }
-    // The archive is written to standard output.
+    // The archive is on standard output, so the report goes to standard error.
     const report = await write(sinkTo(process.stdout));
     process.stderr.write(json ? `${JSON.stringify(report)}\n` : textOf(output, report));
     return { text: "" };
@@ -79,7 +79,8 @@ export const exportCommand = defineCommand({
 interface ArchiveKey {
   /** Encrypts the archive; undefined: it is plain text. */
   readonly master: Uint8Array | undefined;
-  /** Whether a plain archive of encrypted data is accepted. */
+  /** Whether a server may send encrypted data as plain text: this command encrypts it, or the user
+   *  has accepted a plain archive with `--plain`. */
   readonly mayBePlain: boolean;
 }
 
@@ -95,7 +96,7 @@ async function archiveKeyOf(options: {
   return { master, mayBePlain: plain || master !== undefined };
 }
 
-/** What the user wants to export. */
+/** What the user wants to export, and where progress is shown. */
 interface Wanted extends Pick<ArchiveKey, "mayBePlain"> {
   readonly accounts: readonly string[];
   readonly withKeys: boolean;

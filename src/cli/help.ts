@@ -1,12 +1,13 @@
 import type { Argument, Command, Declaration, Option, Options } from "./command.ts";
 import { commonOptions } from "./parse-words.ts";
 
+/** Texts of `--help`, made from the declarations of commands: two columns, names on the left and
+ *  what they mean on the right. A name of more than 37 columns has its meaning in the next line. */
+
 const columnsMax = 100;
 const leftColumnsMax = 37;
 
-/** The text of `etagere NAME --help`. All texts of this file are made from the declarations of
- *  commands: two columns, names on the left and what they mean on the right. A name of more than 37
- *  columns has its meaning in the next line. */
+/** The text of `etagere NAME --help`, in sections separated by empty lines. */
 export function commandHelp(declared: Declaration): string {
   const { description, notes = [], actions, options, exitCodes, example } = declared;
   const rows = [
@@ -72,7 +73,7 @@ interface Row {
   readonly right: string;
 }
 
-/** One row per option: `-l, --location FOLDER` and its description. */
+/** Makes a row of each option: `-l, --location FOLDER` and its description, with the default. */
 function optionRows(
   options: Options,
   defaults: Readonly<Record<string, string | number | boolean>> = {},

@@ -93,7 +93,8 @@ async function importInto(
   });
 }
 
-/** The accounts that the command line configures; undefined if it configures none. */
+/** The accounts of `--config` and of the development account, which are created before the import;
+ *  undefined if no option concerns them. */
 async function configuredAccounts(given: Options): Promise<Accounts | undefined> {
   const { config, enableHierarchicalNamespace: hierarchicalNamespace } = given;
   if (config === undefined && !hierarchicalNamespace) return undefined;

@@ -49,7 +49,7 @@ export const loadCommand = defineCommand({
 
 interface LoadSettings extends LoadRequest {
   readonly progress: Progress;
-  /** Source of the master key of an encrypted archive. */
+  /** Where to read the master key of an encrypted archive: `file:…`, `env:…` or `command:…`. */
   readonly archiveKey: string | undefined;
 }
 
@@ -85,7 +85,8 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** A signal ends the input with an error, so that what was stored so far is deleted soon. */
+/** Opens the archive and counts the bytes that are read. A signal ends this input with an error, so
+ *  that what was stored so far is deleted soon. */
 function openArchive(path: string, progress: Progress): Readable {
   const source = path === "-" ? process.stdin : openArchiveFile(path);
   const counted = new Transform({

@@ -1,4 +1,4 @@
-/** The module that the build makes of `examples/tour`. */
+/** The exports of the module that the build makes of `examples/tour`. */
 interface Tour {
   /** Runs all steps of the tour and prints them. Returns the exit code. */
   readonly printTour: () => Promise<number>;

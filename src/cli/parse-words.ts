@@ -13,8 +13,8 @@ interface SplitWords {
   readonly problems: readonly string[];
 }
 
-/** Separates options from other words: `--name value`, `--name=value`, `-n value`, `-nvalue`;
- *  after `--` no word is an option. Values are not checked. */
+/** Separates options from other words: `--name value`, `--name=value`, `-n value`, `-nvalue`; after
+ *  `--` no word is an option. Does not check the values. */
 export function splitWords(words: readonly string[], options: Options): SplitWords {
   const values: Record<string, Value> = {};
   const others: string[] = [];
@@ -132,7 +132,7 @@ export function readWords(words: readonly string[], declared: Declaration): Read
   };
 }
 
-/** Absent switches are false, absent lists are empty. */
+/** Adds the options that were not given: switches as false, lists as empty, others as undefined. */
 function withDefaults(
   options: Options,
   values: Readonly<Record<string, Value>>,
@@ -197,7 +197,7 @@ function optionProblems(
   });
 }
 
-/** Exactly one option of the group must be given. */
+/** Returns a problem unless exactly one option of a group (`oneOf` in the declaration) is given. */
 function groupProblems(
   values: Readonly<Record<string, Value>>,
   group: readonly string[],
@@ -225,12 +225,12 @@ function listed(names: readonly string[], conjunction: "and" | "or"): string {
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
 }
 
-/** A name that differs by more edits is not suggested. */
+/** A mistyped word that differs from a name by more edits probably does not mean it. */
 const editsMax = 2;
-/** Longer words are not compared; no name is so long. */
+/** Longer words are not compared, which would take long: no name has so many characters. */
 const unitsMax = 40;
 
-/** The name closest to a mistyped word; undefined if none is close. */
+/** The name closest to a mistyped word, for error messages; undefined if none is close. */
 export function nearestName(word: string, names: Iterable<string>): string | undefined {
   if (word.length > unitsMax) return undefined;
   let best: string | undefined;

@@ -66,8 +66,8 @@ type Action = "list" | "create" | "change" | "delete" | "assign" | "unassign";
 
 const base = "/admin/v1";
 
-/** The call that carries out an action. The first word is the name of a principal, or the id of a
- *  role assignment. */
+/** The call of the admin API that carries out an action. The first word is the name of a principal,
+ *  or the id of a role assignment. */
 async function callOf(
   action: Action,
   [named = "", role = ""]: readonly string[],
@@ -103,7 +103,7 @@ async function callOf(
   }
 }
 
-/** The fields that the options name; null removes the secret. */
+/** The fields of a principal that the options set. A `secret` of null removes the stored one. */
 async function fieldsOf({ clientId, groups, secretFile, noSecret }: PrincipalOptions) {
   const secret = secretFile === undefined ? null : (await readFile(secretFile, "utf8")).trim();
   const hasSecret = secretFile !== undefined || noSecret;

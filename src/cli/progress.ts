@@ -1,6 +1,8 @@
 import type { Progress, ProgressStep, ContentFigures } from "../commands/progress.ts";
 
 /** Shows how far a command is, on standard error, and formats numbers and sizes for reports. */
+
+/** Standard error, or its substitute in tests. */
 interface Output {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -11,7 +13,7 @@ interface DisplayOptions {
   readonly output: Output;
   /** Returns the present time in milliseconds. */
   readonly now: () => number;
-  /** Whether each line is a JSON object. */
+  /** Whether each line is a JSON object, for programs that read it. */
   readonly json: boolean;
 }
 
@@ -27,12 +29,15 @@ interface Running extends ProgressStep {
 const columnsDefault = 80;
 const barWidthMax = 30;
 const nameWidth = 18;
+/** Times between two displays: on a terminal, as JSON, and as plain lines. */
 const drawMilliseconds = 100;
 const jsonMilliseconds = 1000;
 const lineMilliseconds = 10_000;
-/** An item counts as much as these bytes: what a small record costs beside reading content. */
+/** In the share that is done, an item (mostly a record) counts as this many bytes: storing a small
+ *  record takes about as long as reading so much content. */
 const bytesPerItem = 1024;
-/** The remaining time is shown from here on: before, it is a guess. */
+/** The remaining time is shown only after this time and from this share on: before, it is a
+ *  guess. */
 const estimateMilliseconds = 1000;
 const estimateShareMin = 0.01;
 
@@ -91,7 +96,7 @@ interface Measured extends Running {
   readonly seconds: number;
   /** From 0 to 1; undefined if no total is known. */
   readonly share: number | undefined;
-  /** Undefined if the rest of the time cannot be estimated. */
+  /** Undefined while the remaining time would be a guess. */
   readonly secondsLeft: number | undefined;
 }
 
@@ -112,8 +117,8 @@ function shareOf({ done, total }: Running): number | undefined {
   return all === 0 ? 1 : Math.min(1, (ofBytes + ofItems) / all);
 }
 
-/** The bar becomes shorter, and the end is cut, where the terminal is narrow. A line that is as
- *  wide as the terminal would begin a second one. */
+/** The line for a terminal. Its bar becomes shorter, and its end is cut, where the terminal is
+ *  narrow; a line that is as wide as the terminal would begin a second one. */
 function terminalLine(measured: Measured, columns: number): string {
   const { what, share } = measured;
   const name = what.padEnd(nameWidth);
@@ -141,7 +146,8 @@ function jsonLine({ what, total, done, share, seconds, secondsLeft }: Measured):
   return JSON.stringify({ progress: { step: what, done, total, share, seconds, secondsLeft } });
 }
 
-/** "1,234 of 5,002 records, 1.2 MiB of 3.4 MiB, 0.4 MiB/s, 5 s left". */
+/** The figures after the name of a step: "1,234 of 5,002 records, 1.2 MiB of 3.4 MiB, 0.4 MiB/s, 5
+ *  s left". */
 function figuresOf({ itemName = "records", done, total, seconds, ...rest }: Measured): string {
   const isNothing = total.bytes === undefined && done.bytes === 0;
   const hasItems = total.items !== undefined || done.items > 0 || isNothing;
@@ -160,7 +166,7 @@ function outOf(done: number, total: number | undefined, text: (count: number) =>
   return total === undefined ? text(done) : `${text(done)} of ${text(total)}`;
 }
 
-/** "45 s", "3 min 20 s", "2 h 5 min". */
+/** Formats a remaining time: "45 s", "3 min 20 s", "2 h 5 min". */
 function timeText(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole} s`;
@@ -181,7 +187,7 @@ export function columnsOf({ columns }: Terminal, otherwise: number): number {
   return columns === undefined || columns <= 0 ? otherwise : columns;
 }
 
-/** "512 bytes", "2.4 MiB". */
+/** Formats a number of bytes for reports: "512 bytes", "2.4 MiB". */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${Math.round(bytes)} bytes`;
   let value = bytes / 1024;
@@ -197,7 +203,7 @@ export function countText(count: number): string {
   return Math.round(count).toLocaleString("en");
 }
 
-/** "5,002 contents with 2.4 MiB". */
+/** Formats what a report counts of contents: "5,002 contents with 2.4 MiB". */
 export function contentText({ contents, contentBytes }: ContentFigures): string {
   return `${countText(contents)} contents with ${sizeText(contentBytes)}`;
 }

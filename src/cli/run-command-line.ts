@@ -32,7 +32,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   return runServer(words, serviceModeOfProgram(program));
 }
 
-/** Serves all services, or only `mode`. */
+/** Runs a server that serves all services, or only `mode`; or prints what `--help` or `--version`
+ *  asks for. */
 async function runServer(words: readonly string[], mode: ServiceName | undefined): Promise<void> {
   const command = parseCommandLine(words);
   switch (command.run) {
@@ -113,7 +114,8 @@ async function serve(
 
 type Server = Pick<EtagereServer, "stop" | "reload">;
 
-/** Loads the modules of the server, which no other command needs. */
+/** Starts a server in this process, or with `--workers` the supervisor of several. Their modules
+ *  are imported only here, because no other command needs them. */
 async function startServer(options: Options, environment: ServerEnvironment): Promise<Server> {
   const workerCount = workerCountOf(options.workers);
   if (workerCount === 1) {
@@ -145,8 +147,8 @@ async function azuriteDataNotice(options: Options): Promise<string | undefined> 
  *  `npm start` passes it on to the server as well. */
 const repeatedSignalMilliseconds = 1000;
 
-/** Handles signals. Called before the server listens, because a script may send a signal as soon as
- *  it sees the start-up lines. */
+/** Stops the server on SIGTERM and SIGINT, and reloads its configuration on SIGHUP. Called before
+ *  the server listens, because a script may send a signal as soon as it sees the start-up lines. */
 function handleSignals(starting: Promise<Server>): void {
   let stoppedAt: number | undefined;
   const stop = (): void => {

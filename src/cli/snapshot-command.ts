@@ -72,8 +72,9 @@ async function onServer(
   return [];
 }
 
-/** Loads the modules of the store only if no server responds. After a restore the next server adds
- *  the records of configured accounts that the snapshot lacks. */
+/** Runs the action on the data folder. Loads the modules of the store, which is not necessary if a
+ *  server responds. After a restore the next server adds the records of configured accounts that
+ *  the snapshot lacks. */
 async function onFolder(
   { action, name }: SnapshotAction,
   { location = defaultLocation, encryption }: Parameters<typeof withFolder>[0],

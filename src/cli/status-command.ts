@@ -17,8 +17,10 @@ import { defineCommand, type Options } from "./command.ts";
 import { lostEvents } from "./events-command.ts";
 import { columnsOf } from "./progress.ts";
 
-/** The options of `etagere status`, which prints what clients of a running server hold and wait
- *  for, and its load, once or again and again. Health checks of containers use `--ready`. */
+/** `etagere status`: prints what clients of a running server hold and wait for, and its load, once
+ *  or again and again. Health checks of containers use its option `--ready`. */
+
+/** Width of the tables on a terminal that does not report its own. */
 const columnsDefault = 120;
 /** Width of output to a pipe or file, where lines are not cut. */
 const columnsUnlimited = 10_000;
@@ -64,10 +66,12 @@ export const statusCommand = defineCommand({
   },
 });
 
+/** A server that does not answer `--ready` or `--alive` for this long has failed the test. */
 const testMillisecondsMax = 5000;
 
-/** Whether the response is 200. Any certificate is accepted, because the request contains no secret
- *  and the response is only a status: this command need not know the authority of `--https`. */
+/** Whether a URL of a health check is answered with 200. Any certificate is accepted, because the
+ *  request contains no secret and the response is only a status: this command need not know the
+ *  authority of `--https`. */
 async function succeeds(url: string): Promise<boolean> {
   const { get } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const options = { rejectUnauthorized: false, timeout: testMillisecondsMax, agent: false };
@@ -102,7 +106,7 @@ function describeError(error: unknown, url: string): string {
   return `${messageOf(error)}${adviceFor(error)}`;
 }
 
-/** The token is in the data folder, or given at the start of the server. */
+/** What to add to an error if the server requires a login: where the user finds the token. */
 function adviceFor(error: unknown): string {
   return messageOf(error).endsWith("log in first")
     ? "; name the data folder with --location, or the admin token with --token"
@@ -157,7 +161,8 @@ function workerLine(workers: StatusReport["health"]["workers"]): readonly string
   return [`Workers ${processes.length}: ${each.join(", ")}; replaced after a failure ${restarts}`];
 }
 
-/** Renders lost audit lines; empty if none was lost. */
+/** The warning about audit records that a target (a file, for example) did not get; empty if there
+ *  are none. */
 function auditLine(lost: StatusReport["health"]["auditLostLines"] = {}): readonly string[] {
   const targets = Object.entries(lost).filter(([, lines]) => lines > 0);
   if (targets.length === 0) return [];
@@ -232,7 +237,7 @@ const subscriptionHead = [
   "SUBSCRIPTION",
 ];
 
-/** Renders subscriptions. Empty if there are none, as on most servers. */
+/** The table of event subscriptions; empty if there are none, as on most servers. */
 function subscriptionSection(rows: readonly SubscriptionView[]): readonly string[] {
   if (rows.length === 0) return [];
   return [section("Event subscriptions", subscriptionHead, rows.map(subscriptionRow), false)];
@@ -274,7 +279,7 @@ function duration(seconds: number): string {
   return `${(seconds / 3600).toFixed(0)} h`;
 }
 
-/** The responses of the admin API that the report shows. */
+/** What `etagere status` prints: the responses of several routes of the admin API. */
 interface StatusReport {
   readonly url: string;
   readonly server: ServerInfo;
@@ -288,7 +293,8 @@ interface StatusReport {
 
 const timeoutMilliseconds = 10_000;
 
-/** Throws with a message for the user if the server rejects the request. */
+/** Requests the status of a server from its admin API. Throws with a message for the user if the
+ *  server rejects a request. */
 export async function fetchStatus(server: ServerAddress): Promise<StatusReport> {
   const ask = (name: string): Promise<unknown> =>
     callAdmin(server, { method: "GET", path: `/admin/v1/${name}`, timeoutMilliseconds });

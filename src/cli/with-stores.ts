@@ -10,8 +10,9 @@ import type { Log } from "../base/world.ts";
 import type { Options as CommandOptions } from "./command.ts";
 
 /** What commands need that work on data directly, without a running server: their options, and
- *  functions that open and close the data. Values are those of the command line; undefined ones
- *  were not given. */
+ *  functions that open and close the data. */
+
+/** The options of a command line as the user gave them; undefined ones were not given. */
 type GivenOptions = {
   readonly [N in keyof ServerOptionInputs]?: ServerOptionInputs[N] | undefined;
 };

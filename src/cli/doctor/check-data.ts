@@ -11,16 +11,20 @@ import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
 import { ok, problem, type Finding } from "./check-machine.ts";
 
-/** What `etagere doctor` has learned from a database: checks of stored data are in this file,
- *  namely of the database, the bucket and the encryption. */
+/** Checks by `etagere doctor` of the places where data is stored: database, bucket and
+ *  encryption. */
+
+/** What the check of a database has found, with facts that other checks need. */
 interface DatabaseFacts {
   readonly finding: Finding;
-  /** Time of the database's clock; undefined if the database could not be reached. */
+  /** Time of the database's clock, for `checkClock`; undefined if the database could not be
+   *  reached. */
   readonly now?: bigint;
-  /** The wrapped data keys; undefined if there are none. */
+  /** The wrapped data keys, for `checkEncryption`; undefined if there are none. */
   readonly keyring?: Uint8Array | undefined;
 }
 
+/** A database that does not answer for this long counts as unreachable. */
 const connectMillisecondsMax = 5000;
 
 /** Connects to the database of `--store` as the server does, and changes nothing. */
@@ -60,7 +64,8 @@ export async function checkDatabase(url: string): Promise<DatabaseFacts> {
   }
 }
 
-/** A schema that the server has not created yet has no keys. */
+/** Reads the wrapped data keys from the database; undefined if no server has created the schema
+ *  yet. */
 async function keyringIn(client: Client, schema: string): Promise<Uint8Array | undefined> {
   const known = await client.query<{ readonly found: string | null }>(
     "SELECT to_regclass($1) AS found",
@@ -72,7 +77,7 @@ async function keyringIn(client: Client, schema: string): Promise<Uint8Array | u
   return rows[0]?.value;
 }
 
-/** Lists the bucket of `--content`, as the server does when it starts. */
+/** Checks the bucket of `--content` by listing it, as the server does when it starts. */
 export async function checkBucket(location: string, clock: Clock): Promise<Finding> {
   const subject = "bucket";
   const place = location.split("?")[0] ?? location;

@@ -7,7 +7,10 @@ import type { Clock } from "../../base/world.ts";
 import { systemErrorCode } from "../../host/refused.ts";
 import type { Options } from "../../server/options.ts";
 
-/** What a check of `etagere doctor` has found. */
+/** Checks of the machine by `etagere doctor`: ports, open files, disk and clock. Also here:
+ *  `Finding`, the form in which every check of `doctor/` returns its result. */
+
+/** The result of a check, which `doctor-command.ts` prints. */
 export interface Finding {
   /** The subject, for example `port 10000`. */
   readonly subject: string;
@@ -29,9 +32,7 @@ export function problem(subject: string, text: string, advice: string): Finding 
   return { subject, state: "problem", text, advice };
 }
 
-/** The checks of the machine by `etagere doctor`: ports, open files, disk and clock. */
-
-/** The listeners of a server whose ports are checked. */
+/** The listeners whose ports are checked: those that a server opens by default or by options. */
 export const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
 
 /** Whether the ports of the server are free, or in use by the server itself. */
@@ -91,9 +92,11 @@ function tryPort(host: string, port: number): Promise<string | undefined> {
   });
 }
 
+/** Default limits such as 1024 are reached by a few hundred connections and the extents (files of
+ *  stored bytes). */
 const openFilesMin = 4096;
 
-/** Checks the limit of open files, on Linux. */
+/** Checks how many files a process may open; without a finding where the system is not Linux. */
 export async function checkOpenFiles(read = readLimits): Promise<Finding[]> {
   const subject = "open files";
   const limit = /^Max open files\s+(\S+)/m.exec((await read()) ?? "")?.[1];
@@ -113,9 +116,11 @@ function readLimits(): Promise<string | undefined> {
 }
 
 const mebibyte = 1024 * 1024;
+/** Less free space of the disk is a problem, or a reason for a warning. */
 const freeBytesMin = { problem: 64 * mebibyte, warning: 1024 * mebibyte };
 
-/** Free space and access of the data folder, or of the folder in which it would be created. */
+/** Checks free space and access of the data folder, or of the folder in which it would be
+ *  created. */
 export async function checkFolder(location: string): Promise<Finding[]> {
   const subject = "data folder";
   const folder = await nearestFolder(location);
@@ -149,6 +154,7 @@ async function nearestFolder(path: string): Promise<string> {
   return isFolder || parent === path ? path : nearestFolder(parent);
 }
 
+/** A larger difference between two clocks is a problem. */
 const clockSecondsMax = 5;
 /** 2025-01-01. A clock that shows an earlier time was never set: machines without a battery begin
  *  in 1970. */

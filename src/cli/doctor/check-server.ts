@@ -12,11 +12,15 @@ import type { Options } from "../../server/options.ts";
 import { callAdmin, type ServerAddress } from "../admin-client.ts";
 import { ok, problem, warning, type Finding } from "./check-machine.ts";
 
+/** Checks by `etagere doctor` of the server itself: its certificate, its version, its clients and
+ *  the release of Node.js. */
+
 const secondsPerDay = 86_400n;
+/** A certificate that expires sooner gets a warning. */
 const expiryDaysMin = 30;
 
-/** Checks of `etagere doctor` on the server itself: its certificate, its version and its clients.
- *  The certificate is that of `--cert`, or that of `--https` in the data folder. */
+/** Checks whether the certificate can be opened, and when it expires: that of `--cert`, or the one
+ *  that `--https` creates in the data folder. */
 export async function checkCertificate(
   { cert, key, pwd, https }: Options,
   location: string,
@@ -72,7 +76,7 @@ export async function checkServer(
   try {
     info = (await callAdmin(server, { method: "GET", path: "/admin/v1/server" })) as ServerInfo;
   } catch {
-    // No answer: the server has ended without removing its address.
+    // No response: the server was killed, and could not remove its address from the data folder.
     return none;
   }
   const running = `version ${info.version} at ${info.adminUrl}`;
@@ -87,7 +91,8 @@ export async function checkServer(
   return { isRunning: true, findings: [own, ...(info.clients ?? []).map(describeClient)] };
 }
 
-/** Clients that send an older x-ms-version get a warning. */
+/** Clients that send an older x-ms-version (the version of the REST API) get a warning: Azure
+ *  retires such versions. */
 const oldestUsual = "2018-03-28";
 
 function describeClient({ agent, version, seenAt }: ServerInfo["clients"][number]): Finding {
@@ -105,6 +110,7 @@ function describeClient({ agent, version, seenAt }: ServerInfo["clients"][number
   return ok(subject, text);
 }
 
+/** The oldest supported release of Node.js (`engines` in package.json). */
 const nodeMin = [20, 19] as const;
 
 export function checkNode(version: string): Finding {

@@ -8,7 +8,9 @@ import { listExtents, type ExtentState } from "../content/extents/extent-table.t
 import type { ExtentRange } from "../content/extents/regions.ts";
 import type { Progress } from "./progress.ts";
 
-/** Source or target of `etagere copy`, which this file carries out. */
+/** Carries out `etagere copy`, which copies all data to another engine and compares both sides. */
+
+/** Source or target of a copy: its records and its extents, the files of stored bytes. */
 interface CopySide {
   readonly store: Store;
   readonly files: ExtentFiles;
@@ -29,6 +31,8 @@ export interface CopyReport {
   readonly records: number;
 }
 
+/** Length of a random id that is stored in both parts of the target, records and contents, so that
+ *  neither is used with others (`claimFiles`). */
 const storeIdBytes = 16;
 
 /** Copies a store: contents first, so that no record ever refers to missing bytes, then records.
@@ -115,7 +119,8 @@ async function compareExtents(
   }
 }
 
-/** Compares entry by entry, because page boundaries may differ between the two sides. */
+/** Compares the records of both sides and returns their number. Compares entry by entry, because
+ *  page boundaries may differ between the sides. */
 async function compareRecords({ from, to, progress }: CopyOptions): Promise<number> {
   const nothing = new Uint8Array(0);
   const [left, right] = [from, to].map(({ store }) => entriesOf(recordPages(store, nothing)));

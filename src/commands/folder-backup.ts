@@ -18,7 +18,9 @@ import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
 import { SnapshotView } from "../store/layered-scan.ts";
 import { noProgress, type Progress } from "./progress.ts";
 
-/** Options of `backupFolder`, which carries out `etagere backup`. */
+/** Carries out `etagere backup`: copies a data folder while servers use it. */
+
+/** The folder to back up, and where to. */
 interface BackupOptions extends FolderOptions {
   /** The target folder. Must not exist or be empty. */
   readonly to: string;
@@ -93,8 +95,8 @@ async function sizeOf(folder: string, extent: bigint): Promise<ExtentSize> {
   return { extent, bytes: found?.size ?? 0 };
 }
 
-/** Returns the number of copied bytes. It may exceed the sum of `extents`, because files may grow
- *  while they are copied. */
+/** Copies extents. Returns the number of copied bytes, which may exceed the sum of `extents`,
+ *  because files may grow while they are copied. */
 async function copyExtents(
   from: string,
   to: string,
@@ -161,10 +163,11 @@ interface BackupBase {
   link(state: ExtentState, folders: { from: string; to: string }): Promise<boolean>;
 }
 
-/** Errors of a file system that has no links, or of another file system. */
+/** Codes of the errors if a file system has no links, or if the two folders are in different file
+ *  systems. */
 const noLinkCodes: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EMLINK"]);
 
-/** Difference of the dates of a file and its copy, which has whole milliseconds. */
+/** Largest difference between the dates of a file and its copy, which has whole milliseconds. */
 const dateMillisecondsMax = 1;
 
 function extentPath(folder: string, extent: bigint): string {
@@ -196,13 +199,13 @@ export async function openBase(base: string, location: string): Promise<BackupBa
   };
 }
 
-/** Every process that uses a folder has a marker file in it. */
+/** Whether a process uses a folder: each has a marker file in it. */
 function isInUse(base: string): boolean {
   const folder = join(base, "store", "open");
   return existsSync(folder) && namesIn(folder).length > 0;
 }
 
-/** Whether two files have the same length and date. */
+/** Whether two files have the same length and date, so that their bytes need not be compared. */
 async function areSameFiles(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map((path) => stat(path).catch(() => undefined)),
@@ -223,7 +226,7 @@ async function linkFile(from: string, to: string): Promise<boolean> {
 
 const extentsPerPageMax = 256;
 
-/** All extents of the records in a file that no server uses. */
+/** The extents that the records in an LMDB file refer to. No server may use the file. */
 export async function extentsIn(path: string): Promise<readonly ExtentState[]> {
   const hasLock = existsSync(`${path}-lock`);
   const engine = new LmdbEngine({ path, noSync: false, readOnly: true });

@@ -2,9 +2,11 @@ import type { ContentRef } from "../content/content-ref.ts";
 import type { AnyTable } from "../encoding/table.ts";
 import { definedIds } from "../operation/owned-records.ts";
 
-/** How much of a step of a command there is to do, or is done. Commands report their progress in
- *  this form, and `cli/progress.ts` shows it. Fields that are undefined are not known, or do not
- *  apply. */
+/** The form in which commands report their progress, which `cli/progress.ts` shows, and count
+ *  contents. */
+
+/** How much of a step there is to do, or is done. Fields that are undefined are not known, or do
+ *  not apply. */
 export interface Amount {
   readonly items?: number | undefined;
   readonly bytes?: number | undefined;
@@ -28,7 +30,7 @@ export interface Progress {
 /** For callers that show no progress. */
 export const noProgress: Progress = { begin() {}, add() {} };
 
-/** Figures about contents as users count contents. */
+/** Number and length of contents as users count them, for reports. */
 export interface ContentFigures {
   /** Blobs, their snapshots, versions and uncommitted blocks; files and their earlier states. */
   readonly contents: number;
@@ -36,6 +38,7 @@ export interface ContentFigures {
   readonly contentBytes: number;
 }
 
+/** Counts contents while their records are read or written. */
 export class ContentCount implements ContentFigures {
   contents = 0;
   contentBytes = 0;

@@ -6,7 +6,7 @@ import type { Store, Transaction } from "../store/store.ts";
 /** After this time a reclaim job, a stored job that deletes data in the background, removes what a
  *  load or import that was killed has stored. */
 const unpublishedTicksMax = ticksPerDay;
-/** An import has a job for each container, queue and table. */
+/** Most jobs that one transaction stores: an import has one for each container, queue and table. */
 const jobsPerTransactionMax = 500;
 
 interface StoredJob {

@@ -24,14 +24,15 @@ const tagBytes = 16;
 const chunkBytes = 64 * 1024;
 const wrappedBytes = nonceBytes + tagBytes + keyBytes;
 
-/** A sink that writes the last chunk when it is ended. */
+/** Receives the bytes of an archive and writes them encrypted. */
 interface EncryptingSink {
   readonly write: ArchiveSink;
   /** Writes the last chunk; without it the archive is incomplete. */
   readonly end: () => Promise<void>;
 }
 
-/** Encrypts an archive for the holders of a master key. */
+/** Returns a sink that encrypts an archive with a new random key, which only the holder of the
+ *  master key can decrypt. */
 export function encryptingSink(
   sink: ArchiveSink,
   { master, random }: { readonly master: Uint8Array; readonly random: Random },
@@ -107,14 +108,15 @@ interface CipherPlace {
   readonly nonce: Uint8Array;
 }
 
-/** The tag and the encrypted bytes. */
+/** Encrypts bytes. Returns the tag, by which changes are noticed, and then the encrypted bytes. */
 function sealed({ key, nonce }: CipherPlace, bytes: Uint8Array): Buffer {
   const cipher = createCipheriv(algorithm, key, nonce);
   const encrypted = [cipher.update(bytes), cipher.final()];
   return Buffer.concat([cipher.getAuthTag(), ...encrypted]);
 }
 
-/** Decrypts a chunk. Undefined if the bytes are not those that `sealed` returned. */
+/** Decrypts what `sealed` has returned; undefined if the key is another one or the bytes were
+ *  changed. */
 function unsealed({ key, nonce }: CipherPlace, stored: Uint8Array): Uint8Array | undefined {
   if (stored.length < tagBytes) return undefined;
   const decipher = createDecipheriv(algorithm, key, nonce);
@@ -142,6 +144,7 @@ function wrappingKey(master: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), "etagere archives", 32));
 }
 
+/** The nonce of a chunk: its number, then 1 in the last byte if it is the last chunk. */
 function chunkNonce(index: number, isLast: boolean): Uint8Array {
   const nonce = Buffer.alloc(nonceBytes);
   nonce.writeUIntBE(index, nonceBytes - 7, 6);

@@ -26,6 +26,7 @@ export interface ExportFileOptions {
   readonly plain?: boolean;
 }
 
+/** The options of `server.load()`, with which programs load an archive. */
 export interface LoadFileOptions {
   /** Name of the target account if the archive has one account; default: the archived name. */
   readonly as?: string;
@@ -39,7 +40,8 @@ export interface LoadFileOptions {
 const chunkBytes = 1024 * 1024;
 const ownerOnly = 0o600;
 
-/** Writes to a stream, and waits while it accepts no more. */
+/** Returns a sink that writes an archive to a stream, and waits while the stream accepts no
+ *  more. */
 export function sinkTo(target: Writable): ArchiveSink {
   let failure: Error | undefined;
   target.once("error", (error) => (failure = error));
@@ -99,10 +101,11 @@ export async function writeEncrypted(
 interface FileArchives {
   readonly archives: ServerArchives;
   readonly random: Random;
-  /** Source of the master key of the data; undefined if it is not encrypted. */
+  /** Where to read the master key of the server's data; undefined if the data is not encrypted. */
   readonly encryption: string | undefined;
 }
 
+/** Carries out `server.export()`. */
 export async function exportToFile(
   { archives, random, encryption }: FileArchives,
   file: string,
@@ -115,6 +118,7 @@ export async function exportToFile(
   );
 }
 
+/** Carries out `server.load()`. */
 export async function loadFromFile(
   { archives, encryption }: Omit<FileArchives, "random">,
   file: string,
@@ -123,8 +127,8 @@ export async function loadFromFile(
   return archives.load(openPlain(openArchiveFile(file), archiveKey), { as, replace });
 }
 
-/** The bytes of an archive, decrypted if it is encrypted and there is a key. Without a key the
- *  reader of the archive refuses it. */
+/** Returns the bytes of an archive, decrypted if it is encrypted and there is a key. Without a key
+ *  the reader of the archive (`readFrames`) refuses it. */
 export function openPlain(
   archive: AsyncIterable<Uint8Array>,
   keySource: string | undefined,

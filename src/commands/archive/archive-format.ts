@@ -31,13 +31,14 @@ const firstLinePattern = /^etagere archive (\d{1,9})\n/;
 export const frameHeaderBytes = 20;
 /** Bytes of the header that the checksum covers. */
 const checkedHeaderBytes = 16;
-/** The payload is compressed with raw Deflate. */
+/** Flag of a frame whose payload is compressed with raw Deflate. */
 const flagDeflated = 1;
-/** Limit of a payload before compression. A writer stays far below it; a reader never reserves
- *  memory for more than has arrived. */
+/** Limit of a payload before compression; a frame that claims more is damaged. A writer stays far
+ *  below it; a reader never reserves memory for more than has arrived. */
 const payloadBytesMax = 64 * 1024 * 1024;
 
-/** The kinds of frames. Their numbers are never reused. */
+/** The kinds of frames. A number is never reused, because later releases load the archives of
+ *  earlier ones. */
 export const frameKinds = {
   start: 1,
   account: 2,
@@ -68,7 +69,8 @@ export interface AccountFrame extends Omit<AccountLoad, "subscriptions"> {
   readonly subscriptions?: Readonly<Record<string, SubscriptionInput>> | undefined;
 }
 
-/** Records of one table that need no further frames. */
+/** Records of one table without content, or with content that is stored in the record itself.
+ *  Others have frames `content`. */
 export interface RecordsFrame {
   readonly table: string;
   /** Lengths of key and value of each record. `bytes` has keys and values in the same order. */
@@ -76,7 +78,8 @@ export interface RecordsFrame {
   readonly bytes: Uint8Array;
 }
 
-/** A part of content. The bytes of all pieces of a frame follow each other in `bytes`. */
+/** A part of the content of a blob or file. The bytes of all pieces of a frame follow each other in
+ *  the `bytes` of the frame. */
 export interface ContentPiece {
   /** Offset in the content. Offsets that no piece covers are a hole, which reads as zeros. */
   readonly at: number;
@@ -85,10 +88,12 @@ export interface ContentPiece {
   readonly block?: string | undefined;
   /** Set if the bytes are encrypted with a key of the client. */
   readonly cipher?: SliceCipher | undefined;
-  /** Set for a range that has no bytes, but has some in the base. */
+  /** Set for a range that has no bytes, but has some in the base (`ContentFrame.base`). */
   readonly isHole?: true | undefined;
 }
 
+/** Further pieces of the record in the last frame `content`: content of any size needs little
+ *  memory. */
 export interface MoreContentFrame {
   readonly pieces: readonly ContentPiece[];
   readonly bytes: Uint8Array;
@@ -99,11 +104,12 @@ export interface MoreContentFrame {
 export interface ContentFrame extends MoreContentFrame {
   readonly table: string;
   readonly key: Uint8Array;
-  /** The record with empty content. */
+  /** The encoded record, without its content. */
   readonly value: Uint8Array;
   readonly length: number;
-  /** An earlier record of the archive. The content is that of the base, cut or enlarged to
-   *  `length`, with the pieces written to it. Without a base it is empty before. */
+  /** An earlier record of the archive with similar content, as the snapshot of a blob. The content
+   *  is that of this base, cut or enlarged to `length`, with the pieces written to it. Without a
+   *  base it is empty before. */
   readonly base?: { readonly table: string; readonly key: Uint8Array } | undefined;
 }
 
@@ -176,7 +182,7 @@ export type ArchiveSink = (bytes: Uint8Array) => Promise<void> | void;
 /** Level of the Deflate compression: the fastest. Higher ones save little space and take several
  *  times as long. */
 const level = 1;
-/** Frames that are compressed at the same time. */
+/** Most frames that are compressed at the same time. Each is in memory as a whole. */
 const pendingFramesMax = 4;
 const sampleBytes = 16 * 1024;
 /** A frame is stored as it is unless compression saves an eighth. */
@@ -243,6 +249,7 @@ async function encodeFrame(kind: number, index: number, payload: object): Promis
   return frame;
 }
 
+/** The uncompressed frame: space for its header, then the payload. */
 function plainFrame(payload: object): Buffer {
   const { bytes = noBytes, ...map } = payload as { readonly bytes?: Uint8Array };
   const head = mapCodec.encode(map);
@@ -259,7 +266,8 @@ function plainFrame(payload: object): Buffer {
 
 const noBytes = new Uint8Array(0);
 
-/** Whether a sample from the middle of the bytes can be compressed. */
+/** Whether a sample from the middle of the bytes can be compressed; compressing all of them would
+ *  otherwise be in vain. */
 function isCompressible(plain: Uint8Array): boolean {
   if (plain.length <= sampleBytes) return true;
   const from = Math.floor((plain.length - sampleBytes) / 2);

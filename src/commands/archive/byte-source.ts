@@ -3,7 +3,7 @@
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
-  /** Number of bytes read so far. */
+  /** Number of bytes read so far, which messages about damage name. */
   position = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {

@@ -4,13 +4,15 @@ import { cipherFrom, endOf } from "../../content/tree/slices.ts";
 import type { View } from "../../store/store.ts";
 import type { ContentPiece, MoreContentFrame } from "./archive-format.ts";
 
-/** Reads the content of blobs and files for an export, as pieces of archive frames (the units of an
- *  archive). A frame is in memory as a whole, so its content is limited. */
+/** Reads the content of blobs and files for an export (`record-exporter.ts`), as pieces of archive
+ *  frames, the units of an archive (`archive-format.ts`). */
+
+/** Most bytes and pieces of one frame, which is in memory as a whole. */
 const frameBytesMax = 4 * 1024 * 1024;
 const framePiecesMax = 512;
 
-/** The frames of content outside of its record: at least one, the last with `isLast`. With `base`
- *  they have only the changes against it. */
+/** Yields the frames of content that is stored outside of its record: at least one, the last with
+ *  `isLast`. With `base` they have only the changes against that content. */
 export async function* piecesOf(
   view: View,
   content: ContentStore,
@@ -40,6 +42,7 @@ export async function* piecesOf(
   yield frame.finish(true);
 }
 
+/** Collects pieces until they fill a frame. */
 class FrameBuilder {
   #pieces: ContentPiece[] = [];
   #chunks: Uint8Array[] = [];
@@ -70,12 +73,14 @@ class FrameBuilder {
 }
 
 function pieceOf({ at, source, block }: Slice, from: number, length: number): ContentPiece {
-  // The load encrypts the content of a scope with the key of its own store.
+  // Content of an encryption scope is archived without that encryption, because its key is that of
+  // this store; the load encrypts it with a key of its own store.
   const cipher = source.cipher?.scope === undefined ? cipherFrom(source, from) : undefined;
   return { at: at + from, length, ...cipher, ...(from === 0 && { block }) };
 }
 
-/** The bytes as they are stored: those that a client's key encrypts stay encrypted. */
+/** Yields the bytes of a part of a slice. Those that the key of a client encrypts stay
+ *  encrypted. */
 async function* storedBytes(
   view: View,
   content: ContentStore,
@@ -100,7 +105,8 @@ async function* storedBytes(
   }
 }
 
-/** Whether two contents are the same stored bytes. Equal bytes that are stored twice differ. */
+/** Whether two contents are the same stored bytes, as after a copy. Equal bytes that are stored
+ *  twice differ. */
 export function isSameContent(one: ContentRef, other: ContentRef): boolean {
   if (one.length !== other.length) return false;
   if (one.kind === "tree") return other.kind === "tree" && one.root === other.root;
@@ -180,7 +186,7 @@ function isFollowedBy(one: Segment, other: Segment): boolean {
   return one.slice === other.slice && one.at + one.length === other.at;
 }
 
-/** Where the next slice begins, or this one ends; `Infinity` without a slice. */
+/** The next offset after `at` at which the slice begins or ends; `Infinity` without a slice. */
 function boundaryAfter(slice: Slice | undefined, at: number): number {
   if (slice === undefined) return Infinity;
   return slice.at > at ? slice.at : endOf(slice);
@@ -211,7 +217,7 @@ function isSameCipher({ source: { cipher } }: Slice, other: Slice, shift: number
   return cipher.nonce === otherCipher.nonce && cipher.at === otherCipher.at + shift;
 }
 
-/** Finds the slice at an offset. Offsets must increase from call to call. */
+/** Finds the slices of a content one after the other: offsets must increase from call to call. */
 class SliceCursor {
   readonly #pages: AsyncIterator<readonly Slice[]>;
   #page: readonly Slice[] = [];

@@ -12,7 +12,10 @@ import { type AccountFrame, FrameWriter, type ArchiveSink } from "./archive-form
 import { ArchiveRefused } from "../../host/refused.ts";
 import { measureOwned, RecordExporter } from "./record-exporter.ts";
 
-/** Options of `exportAccounts`, which carries out `etagere export`. */
+/** Carries out `etagere export`: writes one state of accounts to an archive (`archive-format.ts`).
+ *  Its records and contents are written by `record-exporter.ts`. */
+
+/** What `exportAccounts` writes, and where to. */
 export interface ExportOptions {
   readonly store: Store;
   readonly content: ContentStore;
@@ -115,12 +118,14 @@ async function chosenAccounts(
   return found;
 }
 
-/** Whether the role exists on every server, because it is built in. */
+/** Whether the role exists on every server, because it is built in. Assignments of other roles are
+ *  not archived. */
 function isPortable({ role }: RoleAssignmentInput): boolean {
   return builtInRolesByName.has(role.toLowerCase());
 }
 
-/** The stored subscriptions, and the names of paused ones. */
+/** The stored event subscriptions of an account, in the form of its frame, and the names of those
+ *  that are paused. */
 async function exportedSubscriptions(
   view: View,
   account: string,

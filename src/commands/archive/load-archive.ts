@@ -32,7 +32,9 @@ import type { Transaction } from "../../store/store.ts";
 import { UnpublishedData } from "../unpublished-data.ts";
 
 /** Carries out `etagere load`: the accounts of an archive become visible in one transaction at its
- *  end. The salt, random bytes, makes the ids of each load new. */
+ *  end. */
+
+/** Length of the salt, random bytes that make the ids of each load new. */
 const saltBytes = 16;
 const idMax = 2n ** 64n - 1n;
 
@@ -73,12 +75,13 @@ class StagedAccounts {
     return this.#accounts.length;
   }
 
-  /** Throws if data cannot be loaded under these names. Nothing is written. */
+  /** Throws if data cannot be loaded under these names, before any is stored. */
   async check(names: readonly string[]): Promise<void> {
     await this.#parts.store.transact(async (tx) => this.#refuse(tx, names));
   }
 
-  /** Adds an account. Must complete before any of its data is stored. */
+  /** Adds an account, with the jobs that delete its data if the load fails. They must be stored
+   *  before any of its data is. */
   async stage(account: AccountLoad): Promise<void> {
     const { services } = this.#parts;
     const jobs = services.map((name) => ({ kind: `${name}-account`, scope: [account.id] }));
@@ -158,6 +161,7 @@ export async function loadArchive(
   }
 }
 
+/** One load: gets the frames of the archive in order and passes their records to `RecordLoader`. */
 class ArchiveLoad {
   readonly #options: LoadOptions;
   readonly #mapId: (id: bigint) => bigint;

@@ -10,8 +10,11 @@ import {
 import type { ScopeName } from "../../store/encryption/scope-keys.ts";
 import { type ContentPiece, type MoreContentFrame, invalid } from "./archive-format.ts";
 
-/** A piece of content in an archive, whose bytes are in the content store, so that a transaction of
- *  the load can refer to them. */
+/** Stores the contents of an archive while it is loaded; `record-loader.ts` then writes the records
+ *  that refer to them. */
+
+/** A piece of content in an archive, whose bytes are stored, so that a transaction can refer to
+ *  them. */
 export interface ReceivedPiece {
   readonly piece: ContentPiece;
   /** Undefined for a hole (a range without bytes). */
@@ -22,7 +25,8 @@ interface PieceOptions {
   readonly length: number;
   /** Whether the frame contains the whole content. */
   readonly isWhole: boolean;
-  /** Encrypts the content, if the storage is encrypted; undefined: no scope. */
+  /** The encryption scope whose key encrypts the content, if the storage is encrypted; undefined:
+   *  none. */
   readonly scope?: ScopeName | undefined;
 }
 
@@ -74,7 +78,7 @@ function checkPiece(piece: ContentPiece | null, contentLength: number): void {
   if (!isCipher || !Number.isSafeInteger(cipher?.at ?? 0)) throw invalid("a cipher is not valid");
 }
 
-/** The edits that write each piece at its offset. */
+/** The edits of content with which a transaction writes each piece at its offset. */
 export function writesOf(pieces: readonly ReceivedPiece[]): readonly ContentEdit[] {
   return pieces.map(({ piece: { at, length, block, cipher }, received }) => {
     if (received === undefined) return { edit: "clear", at, length };

@@ -9,8 +9,10 @@ import { ContentCount } from "../progress.ts";
 import { isSameContent, piecesOf } from "./content-pieces.ts";
 import type { FrameWriter } from "./archive-format.ts";
 
-/** Writes the records of accounts to an archive, for `export-accounts.ts`. They are read in pages
- *  of this size. */
+/** Writes the records of accounts to an archive, for `export-accounts.ts`. */
+
+/** Limits of a page of records, which is in memory as a whole. The first page of a range is small,
+ *  because the size of its entries is not known yet. */
 const pageBytes = 1024 * 1024;
 const pageEntriesMax = 512;
 const pageEntriesFirst = 8;
@@ -42,7 +44,8 @@ interface RecordExporterOptions {
 /** Most records in one frame. */
 const frameRecordsMax = 500;
 const frameBytesMax = 1024 * 1024;
-/** Work units per record (`base/loop-share.ts`). */
+/** How much work the export of a record is, in units of `base/loop-share.ts`, by which requests get
+ *  to run in between. */
 const unitsPerRecord = 0.5;
 
 interface StoredRecord {
@@ -103,14 +106,16 @@ export async function measureOwned(
   return bytes;
 }
 
-/** Writes records of one view, each followed by the records below it. */
+/** Writes the records of one view to the frames of an archive, each followed by the records below
+ *  it. */
 export class RecordExporter {
   readonly #options: RecordExporterOptions;
   #tableName = "";
   /** Keys and values of the next frame. */
   #batch: Uint8Array[] = [];
   #batchBytes = 0;
-  /** The last record with content outside of it. */
+  /** The last written record whose content is stored outside of it. The next record may be its
+   *  copy. */
   #previous: RecordContent | undefined;
   records = 0;
   /** Number of bytes of contents that have separate frames. */

@@ -15,11 +15,12 @@ import { entities, tables } from "../../table/records.ts";
 import { entityRecord, type EntityRecord } from "../../table/stored/entity-record.ts";
 import { fileTimeStart, ticksMax } from "../../base/ticks.ts";
 
-/** What the fields of archived records may contain. Codecs do not know the types of fields, and a
- *  value that no operation writes would fail later reads. */
+/** What the fields of archived records may contain, which a load verifies (`refuseInvalidRecord`).
+ *  Codecs do not know the types of fields, and a value that no operation writes would fail later
+ *  reads. */
 
 type Check = (value: unknown) => boolean;
-/** Every field of a record: a new field does not compile before it is declared here. */
+/** The checks of all fields of a record: a new field does not compile before it has one. */
 type Fields<R> = { readonly [K in keyof R]-?: Check };
 
 const idMax = 2n ** 64n - 1n;
@@ -69,7 +70,7 @@ function tuple(...checks: readonly Check[]): Check {
     checks.every((check, at) => check(value[at]));
 }
 
-/** Accepts an object with these fields and no other. */
+/** Returns a check that accepts an object with these fields and no other. */
 function object(fields: Readonly<Record<string, Check>>): Check {
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
@@ -104,8 +105,8 @@ const isHeaders = object({
   cacheControl: optional(isHeaderText),
   contentDisposition: optional(isHeaderText),
 });
-/** A record may contain its bytes, but must not refer to any: these would be bytes of the target,
- *  which belong to other records. Longer content follows the record. */
+/** Checks content in a record: it may contain its bytes, but must not refer to stored ones, which
+ *  would be bytes of other records of the target. Longer content follows the record. */
 const isContent: Check = (value) =>
   value === undefined ||
   (object({ kind: oneOf("inline"), length: isCount, bytes: isBytes })(value) &&
@@ -298,7 +299,7 @@ const nodeFields: Fields<RecordOf<typeof file.nodes>> = {
   links: optional(list(object(locationFields))),
 };
 
-/** An entity is checked as a whole: it must be what its properties are stored as. */
+/** Checks a table entity as a whole: its stored bytes must be the encoding of its properties. */
 const isEntity: Check = (value) => {
   const { etag, properties, bytes: stored } = value as EntityRecord;
   const areValid = properties.every(
@@ -312,7 +313,7 @@ const isEntity: Check = (value) => {
 };
 
 interface RecordCheck {
-  /** The parts of the key after the owner. */
+  /** Checks of the parts of the key after the id of the owner (a container, for example). */
   readonly key: readonly Check[];
   readonly record: Check;
 }

@@ -24,14 +24,17 @@ import { decodeKey, encodeTaggedKey, type KeyPart } from "../../encoding/keys.ts
 import { recordTables } from "../../data/services.ts";
 import { refuseInvalidRecord } from "./record-fields.ts";
 
-/** Options of `RecordLoader`, with which `load-archive.ts` stores the records of an archive. */
+/** Stores the records of an archive under new ids, for `load-archive.ts`. */
+
+/** Where `RecordLoader` stores, and how it replaces ids. */
 interface RecordLoaderOptions {
   readonly store: Store;
   readonly content: ContentStore;
   readonly mapId: (id: bigint) => bigint;
 }
 
-/** Limits of one transaction, so other transactions of the server need not wait long for it. */
+/** Limits of one transaction: items, bytes and pieces of content. Other transactions of the server
+ *  wait while a large one is committed. */
 const batchItemsMax = 250;
 const batchBytesMax = 16 * 1024 * 1024;
 const batchPiecesMax = 4096;
@@ -47,7 +50,8 @@ interface ItemContent {
   readonly length: number;
   /** Whether earlier transactions have written the record and a part of its content. */
   readonly isContinued: boolean;
-  /** An earlier record whose content is changed; undefined: there is no content before. */
+  /** An earlier record of the archive whose content this one has, with changes; undefined: the
+   *  content is empty before. */
   readonly base: { readonly table: AnyTable; readonly key: Key } | undefined;
   readonly pieces: Promise<ReceivedPiece>[];
 }
@@ -63,7 +67,7 @@ interface Batch {
 export class RecordLoader {
   readonly #options: RecordLoaderOptions;
   #batch: Batch = emptyBatch();
-  /** The record whose content is incomplete so far. */
+  /** The record of which further content is expected. */
   #open: LoadItem | undefined;
   #committing: Promise<void> = Promise.resolve();
   /** The new id of the account whose records follow. */
@@ -103,7 +107,8 @@ export class RecordLoader {
 
   async addMore(frame: MoreContentFrame): Promise<void> {
     if (this.#open?.content === undefined) throw invalid("content has no record");
-    // The record may be part of a batch that is committed already.
+    // If the transaction with the record was committed already, the content continues in the next
+    // one.
     if (!this.#batch.items.includes(this.#open)) {
       const { record, content } = this.#open;
       this.#open = { record, content: { ...content, isContinued: true, pieces: [] } };
@@ -119,7 +124,7 @@ export class RecordLoader {
     await this.#committing;
   }
 
-  /** After a failure: frees what was received, but not committed. */
+  /** After a failure: frees the content that was received, but not committed. */
   async abandon(): Promise<void> {
     await this.#committing.catch(() => undefined);
     await discardAll(this.#options.content, this.#batch.items);
@@ -195,6 +200,7 @@ export class RecordLoader {
   }
 }
 
+/** Yields the encoded records of a frame. */
 export function* recordsOf({ lengths, bytes }: RecordsFrame) {
   if (!Array.isArray(lengths) || lengths.length % 2 !== 0) throw invalid("records have no lengths");
   let at = 0;
@@ -282,7 +288,7 @@ function earlierRecord(
 
 /** A record of an archive, after new ids have replaced those of the archive. */
 interface LoadedRecord {
-  /** Accepts encoded keys (`withEncodedKeys`). */
+  /** The table of the record, in the form that accepts encoded keys (`withEncodedKeys`). */
   readonly table: AnyTable;
   readonly key: Key;
   readonly record: object;
@@ -341,7 +347,8 @@ function mapRecord(table: AnyTable, parts: readonly KeyPart[], value: Value, map
   return { ...record, ...Object.fromEntries(mapped) };
 }
 
-/** The fields with the id of an owner, which a load replaces. */
+/** The fields that contain the id of an owner (the record's own, or a repeated one), which a load
+ *  replaces. */
 export function idFieldsOf({ defines, repeatsOwner }: AnyTable): readonly string[] {
   const fields = defines.map(({ field }) => field);
   return repeatsOwner === undefined ? fields : [...fields, repeatsOwner];

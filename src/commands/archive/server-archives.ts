@@ -9,6 +9,9 @@ import { loadArchive, type LoadOptions, type LoadReport } from "./load-archive.t
 import type { ArchiveControl, ArchiveResult } from "../../admin/admin-context.ts";
 import { ArchiveRefused } from "../../host/refused.ts";
 
+/** Exports accounts of a store and loads archives into it, for the admin API, for programs and for
+ *  commands without a server. */
+
 /** What exports and loads need of a running server, or of the stores of a stopped one. */
 interface ArchiveParts {
   readonly stores: Pick<DataStores, "store" | "content">;
@@ -22,7 +25,6 @@ interface ArchiveParts {
 type ExportRequest = Pick<ExportOptions, "accounts" | "withKeys" | "sink" | "onTotal">;
 export type LoadRequest = Pick<LoadOptions, "as" | "replace">;
 
-/** Exports accounts of a store to archives, and loads archives into it. */
 export class ServerArchives {
   readonly #parts: ArchiveParts;
 

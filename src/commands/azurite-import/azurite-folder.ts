@@ -24,8 +24,10 @@ const documentDepth = 5;
 /** Limit of a document, which is in memory as a whole. That of a blob with 50,000 blocks, the most
  *  that a blob can have, takes about 20 MiB. */
 const documentBytesMax = 128 * 1024 * 1024;
+/** Limit of a name or a text directly inside a collection, also in memory as a whole. */
 const tokenBytesMax = 64 * 1024;
 
+/** A document of a database: a container, a blob, a message or an entity, for example. */
 export interface LokiDocument {
   readonly collection: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -129,7 +131,7 @@ export class LokiScanner {
   }
 }
 
-/** A range of one of Azurite's extent files. */
+/** A range of one of Azurite's extent files, with bytes of a blob or message. */
 export interface ExtentChunk {
   readonly id: string;
   readonly offset: number;
@@ -223,7 +225,8 @@ function* zeroBytes(count: number): Iterable<Uint8Array> {
   for (let left = count; left > 0; left -= chunkBytes) yield zeros.subarray(0, left);
 }
 
-/** A file in the data folder that names the Azurite folder that was imported last. */
+/** A file in the data folder of this server that names the Azurite folder that was imported
+ *  last. */
 const markName = "azurite-import.json";
 
 export async function markImported(location: string, folder: string): Promise<void> {
@@ -232,7 +235,7 @@ export async function markImported(location: string, folder: string): Promise<vo
 }
 
 /** Returns `folder` if it contains Azurite data and is not the folder that was last imported into
- *  `location`. */
+ *  `location`. A starting server then reminds the user of it. */
 export async function unimportedFolder(
   location: string,
   folder: string,

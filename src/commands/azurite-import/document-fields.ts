@@ -11,11 +11,14 @@ import { blockTiers, pageTiers } from "../../blob/tier/rehydration.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import { checkTags, type Tags } from "../../protocol/tags.ts";
 
-/** The fields of a document in a database of Azurite. The functions of this file read them one by
- *  one, with checks: users may have edited the file. Those of a blob become a record
- *  (`blobRecordOf`) and the parts of its content (`blobParts`). */
+/** Reads the fields of documents in a database of Azurite one by one, with checks: users may have
+ *  edited the file. Those of a blob become a record (`blobRecordOf`) and the parts of its content
+ *  (`blobParts`). */
+
+/** The fields of a document, or of an object in it. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Azure's limit of the stored access policies of a resource; further ones are not imported. */
 const policiesMax = 5;
 
 /** The fields of an object; none if the value is no object. */
@@ -42,7 +45,8 @@ function headerTextOf(fields: Fields, name: string): string | undefined {
   throw new ImportRefused([`${JSON.stringify(name)} has characters that no header may contain`]);
 }
 
-/** Throws `ImportRefused`, which names the field, if it is absent or not a string. */
+/** A field that every document has. Throws `ImportRefused`, which names the field, if it is absent
+ *  or not a string. */
 export function requiredText(fields: Fields, name: string): string {
   const value = textOf(fields[name]);
   if (value === undefined) throw new ImportRefused([`a document lacks "${name}"`]);
@@ -101,7 +105,8 @@ export function policiesOf(value: unknown): readonly StoredPolicy[] {
     });
 }
 
-/** A lease keeps its id, state and times; a time that is missing becomes `now`. */
+/** The lease of a blob or container, with its id, state and times; a time that is missing becomes
+ *  `now`. */
 export function leaseOf(document: Fields, now: Ticks): Lease | undefined {
   const { leaseState: state } = fieldsOf(document["properties"]);
   const id = parseGuid(textOf(document["leaseId"]) ?? "");
@@ -115,8 +120,8 @@ export function leaseOf(document: Fields, now: Ticks): Lease | undefined {
   return { id, durationSeconds, ...fixed, breaksAt: ticksOf(document["leaseBreakTime"]) ?? now };
 }
 
-/** Turns the document that Azurite stores for a blob into a record and the parts of its content. A
- *  part has the bytes that one request wrote: a block, an appended block or a range of pages. */
+/** A part of the content of a blob: the bytes that one request wrote, namely a block, an appended
+ *  block or a range of pages. */
 export interface BlobPart {
   readonly at: number;
   readonly chunk: ExtentChunk;
@@ -240,8 +245,8 @@ export function blobParts(document: Fields): readonly BlobPart[] {
   return parts;
 }
 
-/** Rejects a chunk of zeros that are not stored, which only page blobs may have: a damaged document
- *  could claim any number of them. */
+/** The chunk of a block. Throws for zeros that are not stored, which only page blobs may have: a
+ *  damaged document could claim any number of them. */
 export function storedChunkOf(value: unknown): ExtentChunk {
   const chunk = chunkOf(value);
   if (isZeroExtent(chunk) && chunk.count > 0) {

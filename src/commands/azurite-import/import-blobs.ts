@@ -42,8 +42,10 @@ import { findPath, splitPath } from "../../blob/tree/find-path.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 
-/** Imports the blobs and uncommitted blocks of Azurite. At most this many blobs are imported at the
- *  same time: each part of a blob that is being received uses two buffers of 256 KiB. */
+/** Imports the blobs and uncommitted blocks of Azurite, for `import-folder.ts`. */
+
+/** Most blobs, parts of a blob and uncommitted blocks that are imported at the same time. Each part
+ *  that is being received uses two buffers of 256 KiB. */
 const blobsAtOnceMax = 4;
 const partsAtOnceMax = 32;
 const blocksAtOnceMax = 32;
@@ -55,7 +57,8 @@ const blockCollection = "$BLOCKS_COLLECTION$";
 /** The collections whose documents `importBlobs` reads. */
 export const contentCollections = [blobCollection, blockCollection] as const;
 
-/** The length of the content of a document; documents that are refused later count, too. */
+/** The length of the content of a document, for the progress. Documents that are refused later
+ *  count, too. */
 export function importedBytes(collection: string, document: Fields): number {
   if (collection === blockCollection) {
     return countOf(fieldsOf(document["persistency"])["count"]) ?? 0;
@@ -171,8 +174,8 @@ async function writeParts(
 
 type WriteEdit = Extract<ContentEdit, { edit: "write" }>;
 
-/** The plan that adds parts to a blob. `length` is the length of a new page blob; otherwise
- *  undefined. */
+/** The plan with which the content store adds parts to a blob. `length` is the length of a new page
+ *  blob; otherwise undefined. */
 function planOf(
   { type, content }: BlobRecord,
   written: readonly WriteEdit[],
@@ -184,7 +187,7 @@ function planOf(
   return edit(noPages, { edit: "resize", length }, ...written);
 }
 
-/** Receives all parts or none: on a failure the received ones are discarded. */
+/** Stores the bytes of parts: all or none, so on a failure the stored ones are discarded. */
 async function receiveAll(
   { folder, stores: { content } }: ImportContext,
   chunks: readonly ExtentChunk[],
@@ -250,7 +253,7 @@ function containerOf({ staged }: ImportContext, document: Fields): ContainerReco
   return staged.find("container", { account, name })?.record;
 }
 
-/** Prefixes the problems of an `ImportRefused` with the resource. */
+/** Runs `work`, and prefixes the problems of an `ImportRefused` with the name of the resource. */
 async function naming(what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -263,9 +266,6 @@ async function naming(what: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Finds where a blob that `etagere import` takes over from Azurite is stored: under its name, or
- *  in a tree of directories if the account is hierarchical. */
-
 /** Name and container of a blob to import. */
 interface BlobAddress {
   readonly container: ContainerRecord;
@@ -275,7 +275,8 @@ interface BlobAddress {
   readonly isHierarchical: boolean;
 }
 
-/** Where an imported blob or blob snapshot is stored, in one transaction. */
+/** Where an imported blob or blob snapshot is stored: under its name, or in a tree of directories
+ *  if the account is hierarchical. Valid during one transaction. */
 interface BlobSlot {
   readonly key: BlobKey;
   readonly before: BlobRecord | undefined;

@@ -24,7 +24,7 @@ const noneImported = {
   messages: 0,
   tables: 0,
   entities: 0,
-  /** Expired messages, and documents without a container, queue or table. */
+  /** What is not imported: expired messages, and documents without a container, queue or table. */
   skipped: 0,
 };
 

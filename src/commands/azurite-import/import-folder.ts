@@ -44,7 +44,10 @@ import { insertMessage } from "../../queue/message/stored-messages.ts";
 import { messageIdTicksMin, newMessageId } from "../../queue/message/message-id.ts";
 import { splitPath } from "../../blob/tree/find-path.ts";
 
-/** Options of `importFolder`, which carries out `etagere import`. */
+/** Carries out `etagere import`: stores the contents of an Azurite data folder, and publishes its
+ *  containers, queues and tables at the end. */
+
+/** The folder to import, and the stores to import it into. */
 interface ImportOptions {
   /** An Azurite data folder; Azurite must be stopped. */
   readonly folder: string;
@@ -212,7 +215,8 @@ async function importEntity(
   counts.entities += 1;
 }
 
-/** Azurite stores a GUID as the base64 form of its text. */
+/** The properties of an entity. Azurite stores a GUID as the base64 form of its text, which is
+ *  decoded. */
 function propertiesOf(value: unknown): Fields {
   const properties = fieldsOf(value);
   const decoded: Record<string, unknown> = {};
@@ -279,7 +283,7 @@ async function importMessage(
   counts[isInserted ? "messages" : "skipped"] += 1;
 }
 
-/** Limit of the problems that one message lists. */
+/** Most problems that one error message lists, so that it stays readable. */
 const problemsMax = 20;
 
 /** Refuses blobs that an account with a hierarchical namespace cannot have, before any content is
@@ -318,8 +322,8 @@ function nameOf(document: Fields): string {
   return `${requiredText(document, "containerName")}/${requiredText(document, "name")}`;
 }
 
-/** Blobs whose names are compared. The names are in memory; conflicts of further blobs are found
- *  when they are stored, and then end the import one at a time. */
+/** Most blobs whose names are compared before the import: the names are in memory. Conflicts of
+ *  further blobs are found when they are stored, and then end the import one at a time. */
 const comparedNamesMax = 200_000;
 
 /** Finds files that are also directories of other names: blobs `a` and `a/b`. */

@@ -27,6 +27,8 @@ type StagedResource = Named &
     | { readonly kind: "table"; readonly record: TableRecord }
   );
 
+/** An import of more containers, queues and tables is refused: one transaction writes all their
+ *  names. */
 const resourcesMax = 100_000;
 const problemsMax = 20;
 
@@ -83,7 +85,8 @@ export class StagedResources {
     return newId(this.#random);
   }
 
-  /** Adds the reclaim jobs of the import. Must complete before any content is stored. */
+  /** Stores the reclaim jobs of the import, which delete its contents if it fails. Must therefore
+   *  complete before any content is stored. */
   async begin(): Promise<void> {
     await this.#stores.store.snapshot(async (view) => {
       await this.#readNamespaces(view);
@@ -158,7 +161,7 @@ function pathOf(kind: StagedResource["kind"], { account, name }: Named): string 
   return `${kind} ${account}/${kind === "table" ? name.toLowerCase() : name}`;
 }
 
-/** Keys that must not exist for the name to be available. */
+/** The keys of the records that make a name unavailable. */
 function namesOf({ kind, name }: StagedResource, account: bigint): readonly Uint8Array[] {
   const key = { account, name };
   if (kind === "container") return [containers.key(key)];

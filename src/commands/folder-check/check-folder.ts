@@ -23,9 +23,12 @@ import { openFolder, type FolderOptions } from "./open-folder.ts";
 import type { ReclaimJob } from "../../operation/effects.ts";
 import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
 
-/** A record that `etagere check` compares with the declaration of its table: the owner of the
- *  record must exist, and derived entries (indexes, counters) must be stored. `name` describes the
- *  record in reports. */
+/** Carries out `etagere check`: verifies the records of a data folder, and with `ContentAudit` the
+ *  contents that they refer to. */
+
+/** A record that is compared with the declaration of its table: the owner of the record must exist,
+ *  and derived entries (indexes, counters) must be stored. `name` describes the record in
+ *  reports. */
 interface CheckedRecord {
   readonly table: AnyTable;
   readonly parts: readonly KeyPart[];
@@ -69,7 +72,8 @@ class Ownership {
   }
 }
 
-/** Checks what records imply: index entries, related entries and counters. */
+/** Checks the entries that operations derive from records: index entries, related entries
+ *  (`relatedEntries` of the table) and counters. */
 class DerivedEntries {
   readonly #view: View;
   readonly #complain: (problem: string) => void;
@@ -146,13 +150,14 @@ function increase(counts: Map<number, number>, tag: number, by: number): void {
 
 export interface FolderReport extends AuditFigures, ContentFigures {
   readonly records: ReadonlyMap<string, number>;
-  /** Descriptions of the first problems; `problemCount` counts all. */
+  /** Descriptions of the first 1000 problems; `problemCount` counts all. */
   readonly problems: readonly string[];
   readonly problemCount: number;
 }
 
 const problemsKeptMax = 1000;
-/** Checked elsewhere: the tables of content, and the keys that decrypted everything else. */
+/** First bytes of keys that are checked elsewhere: those of content, and those of the keys that
+ *  decrypted everything else. */
 const otherTags: ReadonlySet<number> = new Set([...contentTags, keyringTag]);
 const tablesByTag = new Map(recordTables.map((table) => [table.tag, table]));
 const countersByTag = new Map(recordCounters.map((counter) => [counter.tag, counter]));
@@ -195,14 +200,15 @@ function decrypted(
 
 interface CheckedExtents {
   readonly files: ExtentFiles;
-  /** Extents whose files existed before the state was opened. */
+  /** Extents whose files existed before the state was opened. Later files have no record in it, and
+   *  are not reported as left over. */
   readonly filesBefore: ReadonlySet<bigint>;
-  /** Number of keys of the state, if it is known. */
+  /** Number of keys of the state, for the progress; undefined if it is not known. */
   readonly entryCount?: number | undefined;
   readonly progress?: Progress | undefined;
 }
 
-/** Checks one state of a store, and the extents that it refers to. */
+/** Checks one state of a store, and the extents that it refers to. Simulations call it, too. */
 export async function checkState(
   state: StateReader,
   { files, filesBefore, entryCount, progress = noProgress }: CheckedExtents,
@@ -273,8 +279,8 @@ class RecordCheck {
     return { records: this.#records, contents: this.#contents.figures };
   }
 
-  /** Notes a reclaim job for the check of ownership. A job that cannot be decoded is reported by
-   *  `#checkEntry`. */
+  /** Adds a reclaim job, whose records may lack their owner. A job that cannot be decoded is
+   *  reported by `#checkEntry`. */
   #addJob(entry: Entry): void {
     try {
       this.#ownership.addJob(reclaimJobs.codec.decode(entry.value));

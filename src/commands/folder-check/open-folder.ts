@@ -22,7 +22,7 @@ export interface FolderOptions {
 interface OpenFolder {
   readonly engine: LmdbEngine;
   readonly files: ExtentFiles;
-  /** Extents whose files existed when the folder was opened. */
+  /** Extents whose files existed when the folder was opened, before any state of it is read. */
   readonly filesBefore: ReadonlySet<bigint>;
   close(): Promise<void>;
 }

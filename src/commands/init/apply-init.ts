@@ -11,14 +11,17 @@ import type { World } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
 import { StoredAccounts } from "../../account/stored-accounts.ts";
 
-/** The parts of the server with which `applyInit` creates the resources of `--init`. `accounts` are
- *  those that the server serves. */
+/** Creates the resources of `--init` when a server starts, after `resource-steps.ts` has parsed
+ *  them. */
+
+/** The parts of the server that `applyInit` needs. `accounts` are those that the server serves. */
 interface InitParts extends World {
   readonly accounts: Accounts;
   readonly servicesOf: ServicesOf;
 }
 
-/** The services of a store as they run behind the listeners, for requests of this process. */
+/** Returns the services of a store as they run behind the listeners. Here they get requests of this
+ *  process. */
 type ServicesOf = (stores: DataStores, accounts: Accounts) => ReadonlyMap<ServiceName, HttpService>;
 
 type ParsedInit = ReturnType<typeof parseInit>;
@@ -127,7 +130,7 @@ function isSuccess({ status }: ServiceReply): boolean {
   return status < 300;
 }
 
-/** Sends requests to the services of a store. */
+/** Sends a request to a service of this process. */
 type CallService = (
   service: ServiceName,
   account: string,

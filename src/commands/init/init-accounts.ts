@@ -6,6 +6,8 @@ import { accountChangeParts } from "../../data/ensure-accounts.ts";
 import type { Store } from "../../store/store.ts";
 import type { Field, FieldReader } from "./parse-content.ts";
 
+/** Creates the accounts of `--init` before its containers, queues, tables and shares. */
+
 /** An account that `--init` creates, unless one of this name exists. */
 export interface InitAccount {
   readonly name: string;

@@ -31,7 +31,7 @@ interface PolicyInit {
   /** An ISO 8601 time (`2026-01-31T00:00:00Z`). */
   readonly start?: string;
   readonly expiry?: string;
-  /** Letters of permissions (`rl`). */
+  /** Letters of permissions, as in a shared access signature (`rl`: read and list). */
   readonly permissions?: string;
 }
 
@@ -57,7 +57,7 @@ interface FileInit extends ContentInit {
 interface QueueInit {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly policies?: Readonly<Record<string, PolicyInit>>;
-  /** Sent only if the queue is created. */
+  /** Texts of messages, put only if the queue is created. */
   readonly messages?: readonly string[];
 }
 

@@ -52,7 +52,7 @@ export class FieldReader {
     return this.refuse(field, "must be a text");
   }
 
-  /** An object with texts, for metadata and tags. */
+  /** The entries of an object whose values must be texts: metadata or tags. */
   texts(field: Field): readonly (readonly [string, string])[] {
     return this.map(field).flatMap(([name, each]) => {
       const text = this.text(each);
@@ -76,6 +76,7 @@ function part({ path }: Field, name: string, value: unknown): Field {
   return { path: path === "" ? name : `${path}.${name}`, value };
 }
 
+/** The blob or file to create: its bytes, and what its headers say. */
 export interface ParsedContent {
   readonly bytes: Uint8Array;
   readonly contentType: string;
@@ -147,7 +148,7 @@ export class ContentParser {
   }
 }
 
-/** Metadata as headers of the request that creates the resource. */
+/** Metadata as headers of the request that creates a container, blob or other resource. */
 export function metadataHeaders(
   pairs: readonly (readonly [string, string])[],
 ): Readonly<Record<string, string>> {

@@ -151,7 +151,8 @@ function shareSteps(resource: NamedResource): readonly InitStep[] {
   ];
 }
 
-/** Adds a directory. Adds missing parents first. */
+/** Adds a directory of a share to those that are created. Adds missing parents first, without which
+ *  the service would reject it. */
 function addParents(found: Map<string, Field>, field: Field, path = ""): void {
   const names = path.split("/").filter((name) => name !== "");
   for (const index of names.keys()) {
@@ -160,7 +161,8 @@ function addParents(found: Map<string, Field>, field: Field, path = ""): void {
   }
 }
 
-/** Create File replaces an existing file, so it is looked up first. */
+/** The step that creates a file. Create File replaces an existing file, so it is looked up
+ *  first. */
 function fileStep(resource: NamedResource, name: string, content: ParsedContent): InitStep {
   const { bytes, contentType, metadata } = content;
   const path = `${resource.name}/${name}`;
@@ -196,8 +198,8 @@ function step(
   return { field: field.path, account, service, create, complete };
 }
 
-/** Requests of this process skip the parser of HTTP, which rejects headers that a response could
- *  not have. */
+/** Why a header is not valid; undefined if it is. Requests of this process skip the parser of HTTP,
+ *  which rejects headers that a response could not have. */
 function headerProblem(name: string, value: string): string | undefined {
   const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(name);
   if (!isName) return `${JSON.stringify(name)} is not the name of a header`;
@@ -230,6 +232,7 @@ function policyXml(reader: FieldReader, id: string, field: Field): string {
   return `<SignedIdentifier>${element("Id", id)}${policy}</SignedIdentifier>`;
 }
 
+/** Limit of the JSON file, which is read as a whole. */
 const fileBytesMax = 256 * 1024 * 1024;
 const kinds = ["containers", "queues", "tables", "shares"] as const;
 const stepsOfKind = {
@@ -256,7 +259,7 @@ export function parseInit(init: string | InitInput, accounts: Accounts): ParsedI
   throw new StartRefused(reader.problems.map((problem) => `${nameOf(init)}: ${problem}`));
 }
 
-/** The input in messages: the path of its file, or the name of the option. */
+/** How messages name the input: by the path of its file, or by the name of the option. */
 export function nameOf(init: string | InitInput): string {
   return typeof init === "string" ? init : "init";
 }

@@ -15,6 +15,7 @@ import { element, textElement } from "../encoding/xml-writer.ts";
 export const storedPoliciesMax = 5;
 /** Limit of the service for the id of a policy, in UTF-16 code units. */
 export const policyIdUnitsMax = 64;
+/** Most bytes of the body of Set ACL, far more than the permitted policies need. */
 export const accessPoliciesBytesMax = 64 * 1024;
 
 /** Parses the body of Set ACL of any service; an empty body removes all policies. */

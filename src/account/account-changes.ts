@@ -31,7 +31,7 @@ import type { AccountKeys } from "./settings.ts";
  *  transaction. The admin API and `etagere account` use `AccountManager`. Accounts of the
  *  configuration are not changed here: the operator edits the configuration. */
 
-/** What the functions below need of the server: its store, random numbers and services. */
+/** What changes of accounts need of the server: its store, random numbers and services. */
 export interface AccountChangeParts {
   readonly store: Store;
   readonly random: Random;
@@ -43,18 +43,21 @@ export interface AccountChangeParts {
   readonly hasData: IsUsed;
 }
 
+/** A committed change of a stored account, which `StoredAccounts` applies in this process. */
 export interface AccountChange {
   readonly name: string;
   /** The account as it is stored after the change; undefined if it was deleted. */
   readonly stored: StoredAccount | undefined;
-  /** Revisions of all stored accounts before and after the change. */
+  /** Revisions of all stored accounts before and after the change, by which a process sees whether
+   *  it has missed another one. */
   readonly before: bigint | undefined;
   readonly after: bigint;
 }
 
 type Result = ChangeResult<AccountChange>;
 
-/** A limit of this server: each process keeps the settings of all accounts in memory. */
+/** Most stored accounts, a limit of this server: each process keeps the settings of all in
+ *  memory. */
 export const storedAccountsMax = 10_000;
 const keyBytes = 64;
 /** Azure's rule for names, so an account can be moved to Azure. The configuration accepts more. */
@@ -105,8 +108,8 @@ interface KeyRotation {
   readonly key?: string | undefined;
 }
 
-/** The record with the namespace and the quota of the settings; undefined if its data has the other
- *  namespace. */
+/** Returns the record with the namespace, quota and change feed of the settings; undefined if its
+ *  data has the other namespace. */
 async function withSettings(
   { hasContainers, hasData }: AccountChangeParts,
   tx: Transaction,

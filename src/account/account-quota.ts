@@ -10,8 +10,8 @@ import type { Accounts, AccountSettings } from "./settings.ts";
  *  transactions of all processes see them. `data` calls `ensureSettings` at each start and reload,
  *  and counts the bytes of accounts with a quota (`data/usage-counts.ts`). */
 
-/** The revision is raised with each change of a quota, so that processes see when to read the
- *  quotas again. */
+/** One record for all quotas. Its revision is raised with each change of a quota, so that processes
+ *  see when to read the quotas again. */
 interface QuotaState {
   readonly revision: bigint;
 }
@@ -32,8 +32,8 @@ export async function noteQuotaChange(tx: Transaction): Promise<void> {
   putRecord(tx, quotaState, "quotas", { revision: (state?.revision ?? 0n) + 1n });
 }
 
-/** The record with the given quota; 0 means none. If the account had no quota before, its bytes are
- *  counted from now on, and a background task counts its earlier bytes. */
+/** Returns the record with the given quota; 0 means none. If the account had no quota before, its
+ *  bytes are counted from now on, and a background task counts its earlier bytes. */
 export async function withQuota(
   tx: Transaction,
   record: AccountRecord,
@@ -51,7 +51,8 @@ export async function withQuota(
 
 type FeedSettings = Partial<Pick<AccountSettings, "changeFeed" | "changeFeedRetentionDays">>;
 
-/** The record with the setting `changeFeed`, as `events.changeFeedDays`. */
+/** Returns the record with the setting `changeFeed`, as `events.changeFeedDays`: transactions see
+ *  in it whether to log events. */
 export function withChangeFeed(
   record: AccountRecord,
   { changeFeed = false, changeFeedRetentionDays = 0 }: FeedSettings,

@@ -56,6 +56,7 @@ function flat({ hierarchicalNamespace: _previous, ...record }: AccountRecord): A
   return record;
 }
 
+/** The problem of an account whose data has another namespace than its configuration. */
 export function contradiction(name: string, { hierarchicalNamespace }: AccountRecord): string {
   const [stored, other] =
     hierarchicalNamespace === true ? ["hierarchical", "flat"] : ["flat", "hierarchical"];

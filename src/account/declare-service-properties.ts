@@ -29,10 +29,12 @@ import { invalidQuery, invalidXmlNode, missingXmlNode } from "../protocol/faults
  *  `declareServiceProperties` to its operations. All properties are stored and returned; only CORS
  *  rules, the static website and the retention of deleted blobs have effects. */
 
-// Limits of this server; Azure's documented settings need far less.
+// Limits of this server for ProtocolSettings: number of settings, and depth of the element tree.
+// Azure's documented settings need far less.
 const settingsMax = 32;
 const depthMax = 4;
-/** The element names that the service documents, of any level. */
+/** The element names that Azure documents in ProtocolSettings, at any level; others are
+ *  rejected. */
 const known: ReadonlySet<string> = new Set([
   "SMB",
   "NFS",
@@ -102,6 +104,7 @@ const declarations: Readonly<Record<ServiceName, ServiceDeclaration>> = {
   file: { title: "File", since: "2015-02-21", hasStats: false },
 };
 
+/** Declares the operations of a service on its properties, and on its statistics if it has any. */
 export function declareServiceProperties(service: ServiceName): readonly Operation[] {
   const declaration = declarations[service];
   const operations = [declareGet(service, declaration), declareSet(service, declaration)];

@@ -7,11 +7,13 @@ import { defineTable, type Period, internalRecord, recordCodec } from "../encodi
 import { ticksFromSeconds, ticksPerDay, ticksPerSecond, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 
-/** The name of a deleted container, queue, table or share that cannot be reused yet. By default a
+/** Names of deleted containers, queues, tables and shares that cannot be reused yet. By default a
  *  deletion frees a name at once. Azure takes 30 s or more and responds with 409 `…BeingDeleted`
  *  until then. In an account with `deletedNameSeconds`, all four kinds respond like this for so
  *  many seconds. A reservation ends at `until`, even if the job that removes its record runs
  *  later. */
+
+/** The name of a deleted resource in an account: the key of its reservation. */
 export interface DeletedName {
   readonly account: bigint;
   readonly service: ServiceName;
@@ -26,8 +28,8 @@ interface DeletedNameRecord {
   readonly deletedAt?: Ticks;
 }
 
-/** Declares when the retention of a soft-deleted container or share ends; then the job removes its
- *  record. */
+/** The `period` of tables with soft-deleted containers or shares: when the retention of a record
+ *  ends, a job removes it. */
 export function softDeletePeriod<R extends { deletedAt: Ticks; retentionDays: number }>(
   jobKind: string,
 ): Period<R> {
@@ -67,7 +69,8 @@ export const deletedNames = defineTable<DeletedName, DeletedNameRecord>({
   },
 });
 
-/** Like `reserveName`, and keeps the time of the deletion for `isRecentlyDeleted`. */
+/** Like `reserveName`, for containers: always stores the time of the deletion, which
+ *  `isRecentlyDeleted` reads. */
 export function keepDeletion(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   return reservation(key, { until: reservedUntil(features, now), deletedAt: now });
 }

@@ -17,8 +17,9 @@ export interface HeldLeaseKey {
 
 const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 
-/** Active leases come after the current time. The entry of an ended lease stays until its record is
- *  written again. Entries are written and removed together with the leased record. */
+/** The index, by end time: active leases come after the current time. The entry of an ended lease
+ *  stays until its record is written again. Entries are written and removed together with the
+ *  leased record. */
 export const heldLeases = defineIndex<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,

@@ -50,11 +50,13 @@ export interface NewPrincipal extends PrincipalChange {
   readonly objectId?: string | undefined;
 }
 
-/** Limits of this server: each process keeps all in memory, and a change reads all. */
+/** Most stored principals and role assignments, limits of this server: each process keeps all in
+ *  memory, and a change reads all. */
 const principalsMax = 1000;
 const assignmentsMax = 4000;
 const secretBytes = 32;
-/** No control characters, and no space at the ends, which a user would not see. */
+/** Names of principals have no control characters, and no space at the ends, which a user would not
+ *  see. */
 const namePattern = /^(?!\s)[^\p{Cc}]{1,128}(?<!\s)$/u;
 
 /** Creates, changes and deletes stored principals and role assignments, but not those of the
@@ -94,7 +96,8 @@ export class IdentityManager {
     });
   }
 
-  /** Name and object id are fixed: role assignments and tokens contain the id. */
+  /** Changes fields of a principal. Its name and object id are fixed: role assignments and tokens
+   *  contain the id. */
   changePrincipal(name: string, fields: PrincipalChange) {
     return this.#change(async (tx, stored) => {
       const present = stored.principals.get(name);

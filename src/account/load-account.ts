@@ -46,6 +46,7 @@ export interface AccountLoad extends Pick<AccountRecord, "id" | "properties"> {
   readonly roleAssignments?: readonly RoleAssignmentInput[] | undefined;
 }
 
+/** How a load treats accounts that exist already. */
 export interface LoadRules {
   /** Whether the data of an account is replaced if there is any. */
   readonly replace: boolean;

@@ -260,7 +260,7 @@ const claimForm: TextForm = {
 };
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** An address whose documents cannot be forged on the way. */
+/** Parses an address of an issuer. Its documents must not be forged on the way (`isProtected`). */
 const address: Form<string> = (value, place) => {
   const found = text(addressForm)(value, place);
   if (found === undefined) return undefined;

@@ -53,20 +53,22 @@ export const developmentAccountName = "devstoreaccount1";
 export const developmentAccountKey =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/** Limit of Azure for `containerSoftDeleteDays` and `shareSoftDeleteDays`. */
+/** Azure's limit of `containerSoftDeleteDays` and `shareSoftDeleteDays`. */
 export const softDeleteDaysMax = 365;
-/** Azure's limit. */
+/** Azure's limit of `changeFeedRetentionDays`: 400 years. */
 export const changeFeedRetentionDaysMax = 146_000;
 /** Limit of `deletedNameSeconds`. Azure has no such setting: it reserves the name of a deleted
  *  container for at least 30 s, so that an hour is more than a test of that needs. */
 export const deletedNameSecondsMax = 3600;
+/** Largest value of `requestsPerSecondMax` that is accepted. */
 export const requestsPerSecondCeiling = 1_000_000;
 /** 4 PiB. The bytes that an account uses are compared with the quota as a JavaScript number, which
  *  is exact up to twice this. */
 export const quotaBytesMax = 2 ** 52;
-/** Azure's limit. */
+/** Azure's limit of the encryption scopes of an account. */
 export const encryptionScopesMax = 10_000;
 
+/** The settings of an account that are not configured. */
 export const accountDefaults: Omit<
   AccountSettings,
   | "name"

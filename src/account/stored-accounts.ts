@@ -38,7 +38,8 @@ export class StoredAccounts {
     return this.#settings;
   }
 
-  /** Undefined if no identity was ever stored. */
+  /** The stored principals and role assignments as of the last refresh; undefined if none were ever
+   *  stored. */
   get identity(): IdentityState | undefined {
     return this.#identity;
   }

@@ -130,7 +130,7 @@ export interface SubscriptionState extends DeliveryCounts {
 /** Counters since the subscription was created: events by final result, and failed attempts. */
 interface DeliveryCounts {
   readonly delivered: number;
-  /** Number of failed attempts. */
+  /** Failed attempts to deliver; an event may have several. */
   readonly failed: number;
   readonly deadLettered: number;
   /** Events that could not be delivered and were dropped, because the subscription has no
@@ -184,8 +184,8 @@ export const eventRetries = defineTable<RetryKey, RetryRecord>({
   ...internalRecord,
 });
 
-/** Most retries of a subscription. If there are as many, its position does not advance: further
- *  events stay in the log. */
+/** Most retries of a subscription, which are also kept in memory. If there are as many, its
+ *  position does not advance: further events stay in the log. */
 export const retriesMax = 10_000;
 
 export const subscriptionTables: readonly AnyTable[] = [

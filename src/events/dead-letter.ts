@@ -19,15 +19,18 @@ import { ok } from "../protocol/result.ts";
 import { latestVersion } from "../protocol/versions.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** The container to which dead letters of a subscription are written. A dead letter is a blob with
- *  an event that could not be delivered, in the form in which Azure Event Grid writes it. */
+/** Dead letters: blobs with events that could not be delivered, in the form in which Azure Event
+ *  Grid writes them. `delivery-commit.ts` and `log-retention.ts` store them. */
+
+/** Where the dead letters of a subscription are written. */
 export interface DeadLetterPlace {
   readonly account: string;
   readonly container: string;
   readonly subscription: string;
 }
 
-/** A dead letter whose bytes are received, so that a transaction can store it. */
+/** A dead letter whose bytes are in the content store, so that a transaction can create the
+ *  blob. */
 export interface DeadLetter {
   readonly name: string;
   readonly received: ReceivedBody;
@@ -35,7 +38,7 @@ export interface DeadLetter {
 
 const letterBytesMax = 1024 * 1024;
 
-/** An event that could not be delivered, as Event Grid writes it.
+/** The content of a dead letter: the event, and why it could not be delivered.
  *  learn.microsoft.com/azure/event-grid/manage-event-delivery */
 export function letterOf(
   event: EventGridEvent,
@@ -53,7 +56,7 @@ export function letterOf(
   };
 }
 
-/** Receives the bytes of a dead letter: a list with one object. The blob's name has the hour, as in
+/** Stores the bytes of a dead letter: a list with one object. The blob's name has the hour, as in
  *  Event Grid. */
 export async function receiveLetter(
   { content, random }: Pick<Runtime, "content" | "random">,
@@ -121,7 +124,7 @@ function addressOf({ container }: DeadLetterPlace): BlobAddress {
   return { resource: "container", container, blob: "", ...none };
 }
 
-/** A call of the server itself, which may do everything. */
+/** An operation that the server calls itself, with all permissions. */
 function callOf(
   { runtime }: Attempt,
   accounts: Accounts,

@@ -42,10 +42,10 @@ import { nextAttempt, type RetrySchedule } from "./retry-schedule.ts";
  *  one transaction (`commitDelivery`). The same transaction moves the position up to which the
  *  subscription has read the event log, so that no event is lost or put into a queue twice. */
 
-/** What the transaction stores. */
+/** What one transaction stores of the deliveries of a subscription. */
 interface DeliveryCommit {
-  /** The stored position from which the delivery continued. If the stored one is different now,
-   *  another process has delivered since. */
+  /** The position in the event log from which this process has delivered. If the stored one is
+   *  different, another process has delivered since. */
   readonly from: LogPosition;
   readonly to: LogPosition;
   readonly outcomes: CommitBatch;
@@ -64,7 +64,7 @@ type CommitResult =
   | { readonly kind: "done" | "stale" | "no-queue" }
   | { readonly kind: "no-letter"; readonly code: string };
 
-/** Ends an attempt without writing. */
+/** Ends the transaction without a commit, and with this result. */
 class Refused extends Error {
   readonly result: CommitResult;
 
@@ -74,6 +74,7 @@ class Refused extends Error {
   }
 }
 
+/** Stores outcomes and the new position in one transaction. */
 export async function commitDelivery(
   runtime: Runtime,
   accounts: Accounts,
@@ -125,7 +126,8 @@ async function applyCommit(
   tx.put(subscriptionStates.key(subscription), subscriptionStates.codec.encode(next));
 }
 
-/** Stores and removes retries. Returns the change of their number. */
+/** Stores new retries (events to deliver again) and removes ended ones. Returns the change of their
+ *  number. */
 async function storeRetries(
   tx: Transaction,
   { account, name }: SubscriptionKey,
@@ -141,8 +143,8 @@ async function storeRetries(
     count(retries.map(({ position }) => position)),
     count(removed),
   ]);
-  // An earlier commit whose response was lost has ended a retry; the position alone does not show
-  // it.
+  // A missing retry was ended by an earlier commit whose response was lost; the position alone does
+  // not show it.
   if (deleted < removed.length) throw new Refused({ kind: "stale" });
   for (const { position, ...retry } of retries) {
     tx.put(keyOf(position), eventRetries.codec.encode(retry));
@@ -151,7 +153,7 @@ async function storeRetries(
   return retries.length - replaced - deleted;
 }
 
-/** The stored state if the commit continues from it; otherwise undefined. */
+/** The stored state of the subscription if the commit continues from it; otherwise undefined. */
 async function currentState(
   tx: Transaction,
   { account, name, accountId, record }: DeliveredSubscription,
@@ -178,7 +180,8 @@ function counted(state: SubscriptionState, commit: DeliveryCommit): Subscription
   };
 }
 
-/** Default of Event Grid: 7 days. */
+/** How long a message stays in the queue unless the subscription says so: 7 days, as in Event
+ *  Grid. */
 const messageTimeToLiveSecondsDefault = 604_800;
 
 interface NewMessages {
@@ -200,7 +203,7 @@ async function putMessages(
   const queue = await records.get(queues, { account: owner.id, name: destination.queue });
   if (queue === undefined) return undefined;
   const { messageTimeToLiveSeconds: seconds = messageTimeToLiveSecondsDefault } = destination;
-  // Messages of the same time would have any order.
+  // Each message gets a later time, because messages of the same time would have any order.
   let at = after >= now ? after : now - messageIdTicksMin;
   const effects = events.flatMap((event) => {
     at += messageIdTicksMin;
@@ -221,8 +224,8 @@ async function putMessages(
   return at;
 }
 
-/** Collects what a transaction stores of the deliveries of a subscription. A dead letter is a blob
- *  with an event that could not be delivered; one transaction writes at most this many. */
+/** Most dead letters (blobs with events that could not be delivered) that one transaction
+ *  writes. */
 const lettersMax = 32;
 const shownUnitsMax = 200;
 /** The failure of an event whose time to live has ended. */
@@ -251,7 +254,7 @@ export class CommitBatch {
   readonly #now: Ticks;
   readonly #isQueueMissing: boolean;
   delivered = 0;
-  /** Events that are given up without a dead letter. */
+  /** Number of events that are given up without a dead letter. */
   dropped = 0;
   /** Events that the transaction puts into the queue. */
   readonly messages: EventGridEvent[] = [];
@@ -363,7 +366,7 @@ export class CommitBatch {
     this.letters.push(await receiveLetter(runtime, place, this.#now, letter));
   }
 
-  /** Applies the stored outcomes to the retries in memory. */
+  /** Called after the commit: applies the stored outcomes to the retries in memory. */
   applyTo(schedule: RetrySchedule): void {
     for (const change of this.#changes) change(schedule);
   }

@@ -2,11 +2,13 @@ import type { LoggedEvent } from "../account/event-log.ts";
 import type { LogPosition } from "../store/logs.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
-/** Why an attempt to deliver an event has failed. `subscription-run.ts` keeps the events that it is
- *  delivering in the window that this file has. */
+/** The events of a subscription that `subscription-run.ts` is delivering, from reading them in the
+ *  log until their outcome is stored. */
+
+/** Why an attempt to deliver an event has failed. */
 export interface AttemptFailure {
   readonly reason: string;
-  /** Undefined if there was no response. */
+  /** HTTP status of the response; undefined if there was none, or the destination is a queue. */
   readonly status?: number | undefined;
   /** Whether another attempt would fail, too, so that none is made. */
   readonly isFinal: boolean;
@@ -18,14 +20,14 @@ type SlotOutcome =
   | { readonly kind: "delivered" | "behind" | "commit" }
   | { readonly kind: "failed"; readonly failure: AttemptFailure };
 
-/** An event that was read from the log and is not yet behind the stored position. */
+/** An event that was read from the log, and whose outcome is not stored yet. */
 export interface Slot extends LoggedEvent {
   readonly rendered: EventGridEvent;
   outcome?: SlotOutcome;
 }
 
-/** The events that are being delivered, in the order of the log. Of the events of one subject only
- *  the first one is ready: the order per blob is kept. */
+/** The window: the events that are being delivered, in the order of the log. Of the events of one
+ *  subject (a blob or file) only the first one is ready, so that their order is kept. */
 export class DeliveryWindow {
   readonly #slots: Slot[] = [];
   /** Events whose delivery has no outcome yet, by subject. */
@@ -48,7 +50,8 @@ export class DeliveryWindow {
     this.#ready.push(slot);
   }
 
-  /** Takes an event that can be delivered now; `end` must follow. */
+  /** Removes and returns an event that can be delivered now, as the caller does; `end` must
+   *  follow. */
   takeReady(): Slot | undefined {
     return this.#ready.shift();
   }

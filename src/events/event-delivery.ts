@@ -36,14 +36,15 @@ export interface EventDelivery {
   stop(): Promise<void>;
 }
 
-/** Interval in which leadership is checked, and in which a process takes over that of another. */
+/** Interval in which this process checks whether it is the leader, and begins or ends all runs
+ *  accordingly. */
 const pollMilliseconds = 5000;
 
 interface OpenRun {
   readonly run: SubscriptionRun;
   readonly client: WebhookClient | undefined;
-  /** Describes the subscription that the run delivers; if the stored one has another text, the run
-   *  is outdated. */
+  /** A text with the revision of the subscription and all else on which the run depends. If it
+   *  changes, a new run replaces this one. */
   readonly identity: string;
 }
 
@@ -109,9 +110,9 @@ function identityOf({ account, name, accountId, record, deadLetterContainers }: 
   return [account, name, accountId, record.revision, containers].join(" ");
 }
 
-/** The subscriptions to deliver: accounts exist, not paused, and contained in the configuration if
- *  they came from it. If an account was replaced (reset, load or restore), the state of its
- *  subscriptions is moved to its new id first. */
+/** The subscriptions to deliver: those whose accounts exist, that are not paused, and that the
+ *  configuration still contains if they came from it. If an account was replaced (reset, load or
+ *  restore), the state of its subscriptions is moved to its new id first. */
 async function readWanted({ runtime: { store } }: DeliveryParts): Promise<readonly WantedRun[]> {
   const { found, replaced } = await store.snapshot(async (view) => {
     const all = await readSubscriptions(view);
@@ -161,7 +162,7 @@ function startRun(
 
 /** Statuses that Event Grid treats as success. */
 const successes: ReadonlySet<number> = new Set([200, 201, 202, 203, 204]);
-/** Statuses after which it does not try again: Bad Request, Payload Too Large. */
+/** Statuses after which Event Grid does not try again: Bad Request, Payload Too Large. */
 const finalStatuses: ReadonlySet<number> = new Set([400, 413]);
 
 function sendTo(

@@ -3,9 +3,11 @@ import { allTypes, type FilterKey } from "../account/parse-subscription.ts";
 import type { AdvancedFilter, FilterValue, Subscription } from "../account/subscription.ts";
 import type { EventGridEvent } from "./render-event.ts";
 
+/** Decides which events a subscription gets, for `subscription-run.ts` and `log-retention.ts`. */
+
 export type EventFilter = (event: EventGridEvent) => boolean;
 
-/** Returns whether a subscription gets an event: all conditions must hold.
+/** Returns the filter of a subscription, which accepts an event if all its conditions hold.
  *  learn.microsoft.com/azure/event-grid/event-filtering */
 export function filterOf(subscription: Subscription): EventFilter {
   const { eventTypes, isSubjectCaseSensitive = false, advancedFilters = [] } = subscription;
@@ -23,7 +25,7 @@ export function filterOf(subscription: Subscription): EventFilter {
   };
 }
 
-/** Texts are compared without regard to case, as in Event Grid. */
+/** Tests of the operators for texts. Both texts are in lower case: Event Grid ignores case. */
 const textTests: Readonly<Record<string, (text: string, value: string) => boolean>> = {
   In: (text, value) => text === value,
   BeginsWith: (text, value) => text.startsWith(value),
@@ -83,7 +85,8 @@ function numberCondition(
     typeof field === "number" && values.some((value) => compare(field, value as number));
 }
 
-/** Reads a field of an event. Names do not depend on case; those of both schemas are known. */
+/** Returns a function that reads the field of an event that a condition names. Names do not depend
+ *  on case; those of both schemas are known. */
 function reader(key: string): (event: EventGridEvent) => unknown {
   const [first = "", ...rest] = key.toLowerCase().split(".");
   if (first === "data") return ({ data }) => fieldOf(data, rest);

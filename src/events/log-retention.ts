@@ -19,9 +19,11 @@ import { receiveLetter, storeLetter, type DeadLetter } from "./dead-letter.ts";
 import { filterOf } from "./event-filter.ts";
 import { toEventGrid, type EventSource } from "./render-event.ts";
 
-/** Limits of an event log, the list of the changes of an account that its subscriptions and change
- *  feed read. Beyond them the oldest entries are deleted, although a subscription has not read
- *  them. */
+/** Deletes entries of event logs, the lists of the changes of accounts that subscriptions and the
+ *  change feed read. Rounds of a background task call it. */
+
+/** Limits of an event log. Beyond them the oldest entries are deleted, although a subscription has
+ *  not read them. */
 export interface LogLimits {
   readonly ageSecondsMax: number;
   readonly bytesMax: number;
@@ -41,17 +43,18 @@ interface AccountLog {
   readonly record: AccountRecord;
 }
 
-/** A reader of a log: the change feed or a subscription. Entries that all readers have passed may
- *  be deleted. */
+/** A reader of a log: the change feed or a subscription. Entries up to its position are read, and
+ *  need not be kept for it. */
 interface LogReader {
   readonly position: LogPosition;
   /** Undefined for the change feed, which keeps entries until it has read them. */
   readonly subscription?: NamedSubscription;
 }
 
-/** Entries that all readers have passed are kept this long for streams that continue. */
+/** How long entries are kept that all readers have passed: a client that reads the log as a stream
+ *  (`/admin/v1/events`) may continue there. */
 const passedSecondsMax = 3600;
-/** Most entries that one transaction deletes, and most that a round counts. */
+/** Bounds of a round: entries that one transaction deletes, entries that are counted, and logs. */
 const deletedMax = 2000;
 const countedMax = 50_000;
 const logsMax = 10_000;
@@ -87,8 +90,8 @@ export class LogRetention {
     return hasMore;
   }
 
-  /** Deletes the subscriptions that the configuration has not contained for as long as events are
-   *  kept. */
+  /** Deletes the subscriptions of an earlier configuration that the present one has not contained
+   *  for as long as events are kept. */
   async #deleteAbsent(): Promise<void> {
     const { runtime, limits } = this.#parts;
     const { all, now } = await runtime.store.snapshot(async (view) => ({
@@ -102,7 +105,8 @@ export class LogRetention {
     }
   }
 
-  /** Adds the bytes of further entries; resolves to whether all are counted. */
+  /** Adds the bytes of further entries to the size of a log; resolves to whether all are
+   *  counted. */
   async #count({ id }: AccountLog): Promise<boolean> {
     const size = this.#sizes.get(id) ?? { bytes: 0, countedTo: undefined, isShrinking: false };
     this.#sizes.set(id, size);
@@ -268,11 +272,11 @@ interface LogSize {
   isShrinking: boolean;
 }
 
-/** Ends an attempt without writing, because a subscription has moved its position since it was
+/** Ends a deletion without a commit, because a subscription has moved its position since it was
  *  read. */
 class ReaderMoved extends Error {}
 
-/** Entries that are deleted before a subscription has read them. */
+/** What a subscription loses: entries that are deleted before it has read them. */
 interface Loss {
   readonly subscription: NamedSubscription;
   readonly from: LogPosition;

@@ -15,7 +15,8 @@ import { subjectOf } from "./render-event.ts";
 /** The pauses of Azure Event Grid after the first, second … failed attempt. The last one
  *  repeats. */
 const pauseSeconds = [10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200];
-/** A pause is longer by a random part of it, so that retries do not come all at once. */
+/** A pause is longer by a random part, at most this share of it, so that retries do not come all at
+ *  once. */
 const jitterPart = 0.1;
 
 interface FailedAttempt {
@@ -26,6 +27,7 @@ interface FailedAttempt {
   readonly latest: Ticks;
 }
 
+/** Returns when a failed delivery is tried again. */
 export function nextAttempt(random: Random, { now, attempts, latest }: FailedAttempt): Ticks {
   const seconds = pauseSeconds[Math.min(attempts, pauseSeconds.length) - 1] ?? pauseSeconds[0]!;
   const [byte = 0] = random.bytes(1);
@@ -49,6 +51,7 @@ interface SubjectRetries {
   isBusy: boolean;
 }
 
+/** The retries of one subscription in memory. Of each subject only the first one is tried. */
 export class RetrySchedule {
   readonly #subjects = new Map<string, SubjectRetries>();
   #count = 0;
@@ -73,7 +76,8 @@ export class RetrySchedule {
     this.#nothingDueBefore = undefined;
   }
 
-  /** Takes retries that are due; `ended` or `postponed` must follow for each. */
+  /** Returns retries that are due and marks their subjects as busy; `ended` or `postponed` must
+   *  follow for each. */
   takeDue(now: Ticks, countMax: number): readonly { subject: string; position: LogPosition }[] {
     if (this.#nothingDueBefore !== undefined && now < this.#nothingDueBefore) return [];
     const due: { subject: string; position: LogPosition }[] = [];
@@ -97,7 +101,8 @@ export class RetrySchedule {
     return this.#subjects.size === 0 ? undefined : this.#nothingDueBefore;
   }
 
-  /** The first retry of a subject is delivered or given up. The next one is due at once. */
+  /** Called when the first retry of a subject is delivered or given up. The next one is due at
+   *  once. */
   ended(subject: string): void {
     const retries = this.#subjects.get(subject);
     if (retries === undefined) return;
@@ -110,7 +115,7 @@ export class RetrySchedule {
     this.#nothingDueBefore = undefined;
   }
 
-  /** The attempt has failed; the next one is made at this time. */
+  /** Called when another attempt for a subject has failed; the next one is made at `dueAt`. */
   postponed(subject: string, dueAt: Ticks): void {
     const retries = this.#subjects.get(subject);
     const [head] = retries?.list ?? [];
@@ -134,7 +139,7 @@ export class RetrySchedule {
 /** If there is no stored retry, the schedule is checked again after this time. */
 const idleTicks = ticksFromSeconds(60);
 
-/** Reads the stored retries of a subscription, of which there are a bounded number. */
+/** Reads the stored retries of a subscription, at most `retriesMax`, into memory. */
 export async function readSchedule(view: View, key: SubscriptionKey): Promise<RetrySchedule> {
   const schedule = new RetrySchedule();
   for await (const entries of view.range(eventRetries.range([key.account, key.name]))) {

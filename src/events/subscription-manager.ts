@@ -39,7 +39,7 @@ import { feedStates } from "../blob/change-feed/feed-records.ts";
 
 type Result = ChangeResult<SubscriptionChange>;
 
-/** A subscription with its progress. */
+/** A subscription with its progress, as the admin API shows it. */
 export interface SubscriptionStatus extends NamedSubscription {
   /** Undefined if another request is deleting the subscription. */
   readonly state: SubscriptionState | undefined;
@@ -56,7 +56,8 @@ interface SubscriptionPatch extends Readonly<Record<string, unknown>> {
 
 /** Limit of the count of events that wait for a subscription. */
 export const backlogCountMax = 10_000;
-/** Entries that are counted in the time of one unit of work. */
+/** Log entries that are counted per unit of work (`base/loop-share.ts`), after which other work may
+ *  run. */
 const entriesPerUnit = 5;
 
 interface ManagerParts extends Pick<Runtime, "store" | "random" | "clock"> {
@@ -64,7 +65,8 @@ interface ManagerParts extends Pick<Runtime, "store" | "random" | "clock"> {
   readonly loop: LoopShare;
 }
 
-/** Creates, changes, lists and deletes subscriptions. */
+/** Creates, changes, lists and deletes subscriptions, and waits for their deliveries, for the admin
+ *  API and for programs. */
 export class SubscriptionManager {
   readonly #parts: ManagerParts;
 
@@ -151,8 +153,8 @@ export class SubscriptionManager {
   }
 }
 
-/** Replaces the given fields, and removes those that are null. A webhook is changed field by field,
- *  so that another URL keeps the secret. */
+/** Returns a subscription with the given fields replaced, and without those that are null. A
+ *  webhook is changed field by field, so that another URL keeps the secret. */
 export function changedInput(
   { destination, ...before }: SubscriptionInput,
   { destination: given, ...fields }: Readonly<Record<string, unknown>>,
@@ -167,7 +169,8 @@ function merged(before: object, given: object): Readonly<Record<string, unknown>
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
-/** Adds the progress of subscriptions. Each log is read once, however many subscriptions it has. */
+/** Returns subscriptions with their progress. Each log is read once, however many subscriptions it
+ *  has. */
 async function statusesOf(
   view: View,
   loop: LoopShare,
@@ -191,8 +194,8 @@ interface Backlogs {
   readonly backlogs: Map<SubscriptionState, number>;
 }
 
-/** Counts the entries after the positions of an account, from the newest position back: those
- *  between two positions are counted once. */
+/** Counts the log entries after the position of each subscription of an account, from the newest
+ *  position back: those between two positions are counted once. */
 async function countBacklogs(
   view: View,
   loop: LoopShare,
@@ -216,7 +219,8 @@ async function countBacklogs(
   }
 }
 
-/** Interval in which a wait looks again, in case the account of a subscription is replaced. */
+/** Interval in which a wait reads the store again without a change of what it watches: the account
+ *  of a subscription may be replaced. */
 const pollMilliseconds = 1000;
 /** The position before the first entry of every log. */
 const start = { sequence: 0, number: 0 };

@@ -18,6 +18,9 @@ import { filterOf, type EventFilter } from "./event-filter.ts";
 import { toEventGrid, type EventGridEvent, type EventSource } from "./render-event.ts";
 import { readSchedule, RetrySchedule } from "./retry-schedule.ts";
 
+/** Delivers the events of one subscription: reads them from the log into the window, sends them,
+ *  and stores the outcomes. `event-delivery.ts` starts and stops the runs. */
+
 /** Sends one event to a webhook; resolves to why it failed, or to undefined after success. */
 export type SendEvent = (
   event: EventGridEvent,
@@ -38,18 +41,19 @@ interface RunParts {
   readonly send: SendEvent | undefined;
 }
 
-/** Limit of the events of a subscription in memory. */
+/** Limits of a subscription: events in memory, events of one read of the log, and requests at the
+ *  same time. */
 const windowMax = 1024;
 const readMax = 256;
 const concurrentMax = 64;
-/** Most events behind which one transaction moves the position. */
+/** Most events whose outcomes one transaction stores. */
 const commitMax = 256;
-/** Position and counts are stored after this time while requests are under way. */
+/** While requests are under way, outcomes are collected for this time and then stored together. */
 const commitMilliseconds = 25;
 /** Pause after an unexpected error. */
 const pauseMilliseconds = 5000;
 
-/** Delivers the events of one subscription, until `stop`. */
+/** The delivery of one subscription, from its creation until `stop`. */
 export class SubscriptionRun {
   readonly #parts: RunParts;
   readonly #filter: EventFilter;
@@ -248,7 +252,7 @@ export class SubscriptionRun {
     this.#raise();
   }
 
-  /** Whether no attempt follows this one. */
+  /** Whether no attempt follows the one with this number and failure. */
   #isLast(attempts: number, { isFinal }: AttemptFailure): boolean {
     return isFinal || attempts >= this.subscription.record.maxDeliveryAttempts;
   }
@@ -277,7 +281,7 @@ export class SubscriptionRun {
       value: await view.get(key),
       now: view.now,
     }));
-    // The retry is no longer stored: another process has delivered the event.
+    // If the retry is no longer stored, another process has delivered the event.
     if (found.value === undefined) return this.#retries.ended(subject);
     const record = eventRetries.codec.decode(found.value);
     const { event, attempts } = record;

@@ -15,9 +15,12 @@ import {
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { newGuid } from "../operation/identifiers.ts";
 
-/** The addresses to which the operator of the server permits events to be sent. A webhook is a URL
- *  that gets events by POST; clients choose it, so without limits the server could be made to send
- *  requests to machines that only it can reach. */
+/** Sends events to webhooks, URLs that get events by POST, and asks for their consent before a
+ *  subscription is stored. */
+
+/** The addresses to which the operator of the server permits events to be sent. Clients choose the
+ *  URLs, so without limits the server could be made to send requests to machines that only it can
+ *  reach. */
 export interface WebhookRules {
   /** URLs must begin with one of these texts. */
   readonly prefixes: readonly string[];
@@ -33,14 +36,15 @@ interface WebhookResponse {
   readonly body: string;
 }
 
-/** Thrown if there was no response. */
+/** Thrown if a webhook cannot be reached or does not respond; the delivery is tried again. */
 export class WebhookUnreachable extends Error {
   override readonly name = "WebhookUnreachable";
 }
 
 /** How long a webhook may take to respond, as in Azure Event Grid. */
 const responseMillisecondsMax = 30_000;
-/** The body of a response is ignored. A longer one ends the connection. */
+/** Most bytes that are read of a response, whose body only the handshake uses. A longer one ends
+ *  the connection. */
 const bodyBytesMax = 16 * 1024;
 const concurrentRequestsMax = 64;
 const idleSocketMilliseconds = 30_000;
@@ -106,7 +110,8 @@ export class WebhookClient {
     });
   }
 
-  /** Redirects are not followed, because they could lead to another address. */
+  /** Sends a request and reads the response. Redirects are not followed, because they could lead to
+   *  another address. */
   send({ method, headers, body }: WebhookRequest): Promise<WebhookResponse> {
     const wrong = this.#findProblem();
     if (wrong !== undefined) return Promise.reject(new WebhookUnreachable(wrong));
@@ -139,8 +144,9 @@ export class WebhookClient {
     });
   }
 
-  /** Checked before each request: the operator may have changed the list. Node does not call
-   *  `lookup` for an address, so an address is checked here. */
+  /** Returns why the URL is not permitted. Called before each request: the operator may have
+   *  changed the list. Node does not call `lookup` for an address, so an address is checked
+   *  here. */
   #findProblem(): string | undefined {
     if (!isListedWebhook(this.#rules.prefixes, this.#url.href)) {
       return `${this.#url.origin} is not listed in --eventWebhooks`;
@@ -193,8 +199,8 @@ async function readResponse(response: IncomingMessage): Promise<WebhookResponse>
   return { status, headers, body: Buffer.concat(chunks).toString("utf8") };
 }
 
-/** The handshake before a subscription is stored: the receiver must agree to get events. Returns
- *  what is wrong, or undefined.
+/** Carries out the handshake before a subscription is stored: the receiver must agree to get
+ *  events. Returns what is wrong, or undefined.
  *  learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema and
  *  github.com/cloudevents/spec http-webhook.md */
 export async function findHandshakeProblem(

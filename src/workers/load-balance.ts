@@ -15,10 +15,11 @@ const excessMin = 0.1;
 /** Periods between two corrections: after them, all reports contain the effect of the last one. */
 const effectPeriods = 2;
 
-/** Evens out the load of the workers. The kernel gives a new connection to any worker that accepts
- *  it, so that clients with few connections, which they keep, may all be served by one. A worker
- *  whose load is above the average closes a part of its active connections after their next
- *  response. The clients connect again, and a worker that is less busy accepts them. */
+/** Decides, in the supervisor, which worker closes how many connections. The kernel gives a new
+ *  connection to any worker that accepts it, so that clients with few connections, which they keep,
+ *  may all be served by one. A worker whose load is above the average closes a part of its active
+ *  connections after their next response. The clients connect again, and a worker that is less busy
+ *  accepts them. */
 export class LoadBalance<Worker> {
   readonly #clock: Clock;
   readonly #loads = new Map<Worker, number>();
@@ -28,8 +29,9 @@ export class LoadBalance<Worker> {
     this.#clock = clock;
   }
 
-  /** Takes the load of a worker, from 0 to 1: the share of the last period in which its main thread
-   *  was busy. Returns the share of its active connections that the worker must close. */
+  /** Called with each report of a worker. `load` is the share of the last period in which its main
+   *  thread was busy, from 0 to 1. Returns the share of its active connections that the worker must
+   *  close. */
   report(worker: Worker, load: number, workers: readonly Worker[]): number {
     this.#loads.set(worker, load);
     for (const known of this.#loads.keys()) if (!workers.includes(known)) this.#loads.delete(known);

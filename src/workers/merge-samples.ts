@@ -7,8 +7,10 @@ import {
 } from "../admin/views/figures.ts";
 import { requestLabels } from "../server/metrics.ts";
 
-/** Returns the sum of the figures (counters, CPU time, memory) of several processes: `/metrics` and
- *  the health page show a server with several workers as one. */
+/** Sums the figures of the processes of a server: `/metrics` and the health page show a server with
+ *  several workers as one. */
+
+/** Returns the sum of the figures (counters, CPU time, memory) of several processes. */
 export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
   const sum = (pick: (sample: FigureSample) => number): number =>
     samples.reduce((total, sample) => total + pick(sample), 0);
@@ -44,7 +46,8 @@ function mergeLosses(samples: readonly FigureSample[]): AuditLosses | undefined 
   return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-/** The counters of a process that has ended, without its memory: sums must not decrease. */
+/** The figures that a process leaves when it has ended: its counters, because sums must not
+ *  decrease, but not its memory. */
 export function endedSample(sample: FigureSample): FigureSample {
   return { ...sample, residentBytes: 0, heapUsedBytes: 0 };
 }

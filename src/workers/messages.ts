@@ -28,14 +28,15 @@ export interface WorkerListening {
   readonly adminAddress: BoundAddress | undefined;
 }
 
-/** Feed events of a worker; `missed` more were dropped before them. */
+/** Events of a worker for the request feed; before them it has dropped `missed` others. */
 export interface EventsMessage {
   readonly kind: "events";
   readonly events: readonly FeedEvent[];
   readonly missed: number;
 }
 
-/** Starts or stops feed events. `reads`: the keys of the objects whose reads are events. */
+/** Starts or stops sending the events of the request feed (`admin/feed`), which only the main
+ *  worker shows. `reads`: the keys of the objects whose reads are events, too. */
 export interface ObserveMessage {
   readonly kind: "observe";
   readonly isOn: boolean;
@@ -50,13 +51,13 @@ export type ToWorker =
   /** Serve SMB and the admin listener, too: the main worker has ended. */
   | { readonly kind: "become-main"; readonly id: number }
   | { readonly kind: "sample"; readonly id: number }
-  /** Requests a list of the waiting calls. */
+  /** Requests the calls of this worker that wait for a lock, a caching grant or a lease. */
   | { readonly kind: "waits"; readonly id: number }
   /** Requests the worker to reread the settings. */
   | { readonly kind: "reload"; readonly id: number }
-  /** The answer to `figures`. */
+  /** The answer to the message `figures` of a main worker. */
   | { readonly kind: "figures"; readonly id: number; readonly figures: OtherFigures }
-  /** The answer to `other-waits`. */
+  /** The answer to the message `other-waits` of a main worker. */
   | { readonly kind: "other-waits"; readonly id: number; readonly waits: readonly Wait[] }
   | ObserveMessage
   | EventsMessage
@@ -64,7 +65,7 @@ export type ToWorker =
   | { readonly kind: "close-connections"; readonly part: number }
   | { readonly kind: "stop"; readonly isDrained: boolean };
 
-/** The answer to a message with an id. */
+/** The answer of a worker to a message with an id; its fields depend on the message. */
 export interface DoneMessage {
   readonly kind: "done";
   readonly id: number;

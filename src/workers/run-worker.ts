@@ -53,8 +53,8 @@ export class ActiveConnections {
   }
 }
 
-/** How long the main worker waits for figures and waiting calls of the other processes. Then it
- *  answers without them, so that a page of the explorer appears. */
+/** How long the main worker waits for the figures and waiting calls of the other processes. Then it
+ *  answers an admin request without them, so that the page appears. */
 const answerMillisecondsMax = 5000;
 /** Most waiting calls that the main worker gets of each other worker: a bound for the message. */
 const waitsMax = 500;
@@ -68,12 +68,13 @@ export function runWorker(): void {
   process.on("message", (message: ToWorker, socket: BoundSocket | undefined) =>
     worker.receive(message, socket),
   );
-  // The supervisor has ended. `process.exit` would wait for the thread of a commit in progress,
-  // which waits for this one, and both would keep the write lock.
+  // The channel closes when the supervisor has ended. `process.exit` would wait for the thread of a
+  // commit in progress, which waits for this one, and both would keep the write lock.
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
   void send({ kind: "ready" });
 }
 
+/** The server of this worker process, and how it reacts to the messages of the supervisor. */
 class WorkerRun {
   #server: Promise<RunningServer | undefined> = Promise.resolve(undefined);
   #forwarder: FeedForwarder | undefined;
@@ -207,7 +208,7 @@ class WorkerRun {
     return { ...mergeSamples([own, answer.others]), workers: answer.workers };
   }
 
-  /** Sends a message with a new id to the supervisor, and waits for the answer that `#receive`
+  /** Sends a message with a new id to the supervisor, and waits for the answer, which `receive`
    *  passes to the function in `answers`. Undefined if there is none in time. */
   async #ask<T>(
     answers: Map<number, (answer: T) => void>,
@@ -229,7 +230,8 @@ class WorkerRun {
   }
 
   async #stop(isDrained: boolean): Promise<void> {
-    // Closes these ports, which would otherwise stay open until this process ends.
+    // The listeners of the main worker that this one does not serve: without a close, their ports
+    // would stay open until the process ends.
     if (!this.#isMain) for (const title of mainTitles) closeSocket(this.#sockets.get(title));
     await this.#withServer(async (server) => {
       await server.stop(isDrained ? stopPaces.replaced : stopPaces.signal);
@@ -245,7 +247,7 @@ function closeSocket(socket: BoundSocket | undefined): void {
   handle?.close?.();
 }
 
-/** Resolves when the message is written to the channel. */
+/** Sends a message to the supervisor. Resolves when it is written to the channel. */
 function send(message: FromWorker): Promise<void> {
   return new Promise((resolve, reject) => {
     process.send?.(message, undefined, undefined, (error) => {

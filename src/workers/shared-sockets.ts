@@ -41,7 +41,7 @@ export class SharedSockets {
   readonly ports: Partial<Record<PortName, number>> = {};
   readonly #handles = new Map<string, SocketHandle>();
 
-  /** Rejects with `StartRefused` if a port cannot be bound. */
+  /** Binds the ports of all listeners. Rejects with `StartRefused` if one cannot be bound. */
   static async bind(
     options: Options,
     onPortReplaced: (notice: string) => void,
@@ -99,7 +99,7 @@ function systemError(code: number): Error {
   return Object.assign(new Error(name), { code: name });
 }
 
-/** The listeners that a server with these options has, which need a port. */
+/** The listeners that a server with these options has, each with the option of its port. */
 function* listenersOf(options: Options): Generator<readonly [PortName, BindOptions]> {
   for (const name of endpointNames) {
     const service: ServiceName = name === "dfs" ? "blob" : name;

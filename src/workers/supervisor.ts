@@ -20,21 +20,22 @@ import type { EtagereServer } from "../server/start.ts";
 /** Tells workers to send no feed events, because no subscriber reads them. */
 const notObserved: ObserveMessage = { kind: "observe", isOn: false, reads: [] };
 
-/** Passes feed events of the workers to the main worker while it has subscribers. */
+/** Passes the events of the workers for the request feed (`admin/feed`) to the main worker while it
+ *  has subscribers. */
 export class FeedRelay {
   #observed: ObserveMessage = notObserved;
   /** Events that the main worker did not get since the last message to it. */
   #missed = 0;
 
-  /** Starts or stops the events of the other workers. Must be called when the main worker has got
-   *  its first subscriber or lost its last one, and when other objects are watched. */
+  /** Tells the other workers to send events or to stop. Called when the main worker has got its
+   *  first subscriber or lost its last one, and when other objects are watched. */
   observe(message: ObserveMessage, others: readonly WorkerProcess[]): void {
     this.#observed = message;
     for (const worker of others) worker.send(message);
   }
 
-  /** Prepares a new worker: a main worker has no subscribers yet; any other worker sends events if
-   *  the main worker has subscribers. */
+  /** Called for a new worker: a main worker has no subscribers yet; any other worker sends events
+   *  if the main worker has subscribers. */
   join(worker: WorkerProcess, others: readonly WorkerProcess[]): void {
     if (worker.slot === 0) this.observe(notObserved, others);
     else worker.send(this.#observed);
@@ -50,7 +51,7 @@ export class FeedRelay {
   }
 }
 
-/** Sums the figures of all processes of a server. */
+/** Sums the figures of all processes of a server, for `/metrics` and the health page. */
 class FigureCollector {
   /** Number of workers that were replaced after an unexpected end. */
   restarts = 0;
@@ -136,7 +137,7 @@ class Supervisor {
     this.#loadBalance = new LoadBalance(given.clock);
   }
 
-  /** Rejects with `StartRefused` if a worker does not start. */
+  /** Starts all workers. Rejects with `StartRefused` if one does not start. */
   static async start(given: SupervisorOptions): Promise<Supervisor> {
     const { options, workerCount, announce } = given;
     const replaced = (notice: string): void => announce(`Etagere ${notice}`);
@@ -241,7 +242,7 @@ class Supervisor {
   }
 
   #balance(worker: WorkerProcess, load: number): void {
-    // A worker that is being replaced is left out, because it closes all its connections.
+    // Leaves out workers that are being replaced, because they close all their connections.
     const accepting = this.#slots.filter(({ isLeaving }) => !isLeaving);
     if (!accepting.includes(worker)) return;
     const part = this.#loadBalance.report(worker, load, accepting);
@@ -335,7 +336,8 @@ class Supervisor {
     }
   }
 
-  /** Rejects with `StartRefused` if the new worker does not start. */
+  /** Replaces a worker in a rolling restart. Rejects with `StartRefused` if the new one does not
+   *  start. */
   async #restartOne(old: WorkerProcess): Promise<void> {
     const { slot } = old;
     // A worker that has ended is being replaced already.
@@ -348,7 +350,7 @@ class Supervisor {
       void old.stop({ isDrained: true });
     } else {
       void worker.stop({ isDrained: true });
-      // The worker became the main worker while the others were restarted.
+      // The old worker became the main worker meanwhile, so its new slot is restarted, too.
       await this.#restartOne(old);
     }
   }

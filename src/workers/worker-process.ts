@@ -32,12 +32,13 @@ interface WorkerExit {
   readonly signal: string | null;
 }
 
-/** Time for the answer to a message. Then the supervisor goes on, so that a worker that hangs does
- *  not delay it. */
+/** How long the supervisor waits for the answer to a message. Then it goes on, so that a worker
+ *  that hangs does not delay it. */
 const answerMillisecondsMax = 2000;
-/** Time to end after `stop`: longer than a worker gives its connections and running requests. */
+/** How long a worker may take to end after `stop`: longer than it gives its connections and running
+ *  requests. Then it is killed. */
 const stopMillisecondsMax = 20_000;
-/** Time to end in a rolling restart, in which connections get time to end. */
+/** The same in a rolling restart, in which connections get more time to end. */
 const drainMillisecondsMax = 60_000;
 /** Most relayed messages that are not written to the channel yet. Further ones are dropped: a slow
  *  worker must not fill the memory. */
@@ -130,7 +131,8 @@ export class WorkerProcess {
     });
   }
 
-  /** Resolves when the process has ended. A worker that does not end in time is killed. */
+  /** Stops the worker; resolves when the process has ended. One that does not end in time is
+   *  killed. `isDrained`: connections get time to end. */
   async stop({ isDrained }: { readonly isDrained: boolean }): Promise<void> {
     this.isLeaving = true;
     this.send({ kind: "stop", isDrained });

@@ -56,8 +56,7 @@ export interface AccountChange {
 
 type Result = ChangeResult<AccountChange>;
 
-/** Most stored accounts, a limit of this server: each process keeps the settings of all in
- *  memory. */
+/** Most stored accounts: each process keeps the settings of all in memory. */
 export const storedAccountsMax = 10_000;
 const keyBytes = 64;
 /** Azure's rule for names, so an account can be moved to Azure. The configuration accepts more. */

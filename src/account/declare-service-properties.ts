@@ -33,8 +33,7 @@ import { invalidQuery, invalidXmlNode, missingXmlNode } from "../protocol/faults
 // Azure's documented settings need far less.
 const settingsMax = 32;
 const depthMax = 4;
-/** The element names that Azure documents in ProtocolSettings, at any level; others are
- *  rejected. */
+/** The element names that Azure documents in ProtocolSettings, at any level. */
 const known: ReadonlySet<string> = new Set([
   "SMB",
   "NFS",

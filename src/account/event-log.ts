@@ -207,8 +207,7 @@ export const eventLogTrims = defineTable<bigint, LogTrim>({
   ...internalRecord,
 });
 
-/** Returns the write that appends an event to the log of an account; its commit determines the
- *  position. */
+/** The write that appends an event to the log of an account; its commit determines the position. */
 export function logEvent(account: bigint, event: EventRecord): LogAppend {
   return appendTo(eventLog.key(account), eventLog.codec.encode(event));
 }

@@ -11,8 +11,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Most texts in a list; and of unknown fields, how many a message names, with how many
- *  characters. */
+/** Most texts in a list; and of unknown fields, how many a message names, and how long. */
 const textsMax = 1024;
 const unknownShownMax = 10;
 const unknownUnitsMax = 80;

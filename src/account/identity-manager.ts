@@ -55,8 +55,7 @@ export interface NewPrincipal extends PrincipalChange {
 const principalsMax = 1000;
 const assignmentsMax = 4000;
 const secretBytes = 32;
-/** Names of principals have no control characters, and no space at the ends, which a user would not
- *  see. */
+/** Names of principals have no control characters, and no invisible space at the ends. */
 const namePattern = /^(?!\s)[^\p{Cc}]{1,128}(?<!\s)$/u;
 
 /** Creates, changes and deletes stored principals and role assignments, but not those of the
@@ -96,8 +95,8 @@ export class IdentityManager {
     });
   }
 
-  /** Changes fields of a principal. Its name and object id are fixed: role assignments and tokens
-   *  contain the id. */
+  /** Changes a principal. Its name and object id are fixed: role assignments and tokens contain the
+   *  id. */
   changePrincipal(name: string, fields: PrincipalChange) {
     return this.#change(async (tx, stored) => {
       const present = stored.principals.get(name);

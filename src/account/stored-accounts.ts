@@ -38,8 +38,7 @@ export class StoredAccounts {
     return this.#settings;
   }
 
-  /** The stored principals and role assignments as of the last refresh; undefined if none were ever
-   *  stored. */
+  /** The stored identities as of the last refresh; undefined if none were ever stored. */
   get identity(): IdentityState | undefined {
     return this.#identity;
   }

@@ -12,8 +12,7 @@ import { withFolder } from "./with-stores.ts";
  *  the data folder of a stopped one. Apart from `account-command.ts`, because it loads the modules
  *  of the store, which other commands do not need. */
 
-/** The result of an action, which `etagere account` prints. Each action sets the fields that it
- *  has. */
+/** The result of an action, for `etagere account` to print. Each action sets some of the fields. */
 export interface AccountAnswer {
   readonly accounts?: readonly {
     readonly name: string;
@@ -56,8 +55,8 @@ export async function runOnServer(
   }
 }
 
-/** The response to `list`. Earlier releases have no field `unserved` (accounts with data that are
- *  not configured). */
+/** The response to `list`. Earlier releases have no field `unserved`, accounts that have only
+ *  data. */
 interface ListedAccounts extends AccountAnswer {
   readonly unserved?: readonly { readonly name: string }[];
 }

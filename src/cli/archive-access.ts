@@ -20,8 +20,7 @@ import { archivePath, archiveType, totalHeader } from "../admin/views/archives.t
 /** How `export` and `load` reach the accounts: through the admin API of a running server, or by
  *  opening the stores of the server. */
 
-/** Options of `export` and `load`: they name a running server, or the stores to open without
- *  one. */
+/** Options of `export` and `load`: they name a running server, or the stores to open. */
 export const archiveOptions = {
   ...addressOptions,
   ...storeOptions,
@@ -43,8 +42,7 @@ interface ArchiveAccess<T> {
   readonly mayCreate: boolean;
 }
 
-/** Exports or loads through the server of the location if one responds, else by opening its
- *  stores. */
+/** Exports or loads through the server of the location if one responds, else with its stores. */
 export async function accessArchives<T>(
   given: ArchiveValues,
   access: ArchiveAccess<T>,

@@ -21,8 +21,7 @@ export type ServerCommand =
    *  together with the syntax errors in `problems`. */
   | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
 
-/** The options of `etagere` without a command, and of `etagere blob` and the like, which serve one
- *  service. */
+/** The options of `etagere` without a command, and of `etagere blob`, which serves one service. */
 export const serverOptions: Options = {
   ...flags,
   version: { kind: "switch", short: "v", help: "print the version" },

@@ -34,8 +34,7 @@ export interface Argument {
   /** Undefined if the help of the action describes the argument. */
   readonly help?: string;
   readonly isOptional?: true;
-  /** Whether any number of these words may follow, also none. Only the last argument may be a
-   *  list. */
+  /** Whether any number of these words may follow, also none. Possible for the last argument. */
   readonly isList?: true;
 }
 
@@ -85,8 +84,7 @@ type ValueOf<O extends Option> = O extends { readonly kind: "switch" }
       ? string
       : string | undefined;
 
-/** The parsed values of declared options: a boolean for a switch, a list for a repeatable
- *  option. */
+/** The parsed values of declared options: a boolean for a switch, a list for a list option. */
 export type Values<O extends Options> = { readonly [N in keyof O]: ValueOf<O[N]> };
 
 /** What the user has typed after the name of a command, parsed and checked against the declaration

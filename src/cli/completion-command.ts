@@ -54,8 +54,7 @@ function valueWords({ kind, choices = [] }: Option | Argument): string {
   return "";
 }
 
-/** What a shell offers for a value that is a path: files, or only folders. Undefined if it is no
- *  path. */
+/** What a shell offers for a value: files, or only folders. Undefined if it is no path. */
 function pathKindOf({ kind }: Option | Argument): "file" | "folder" | undefined {
   if (kind === "stream") return "file";
   return kind === "file" || kind === "folder" ? kind : undefined;
@@ -71,8 +70,7 @@ function spellings(name: string, { short }: Option): string {
   return short === undefined ? `--${name}` : `--${name}|-${short}`;
 }
 
-/** The words that a shell offers after the name of a command: its actions, or the values of its
- *  first argument. */
+/** What a shell offers after the name of a command: actions, or values of the first argument. */
 function nextWords({ actions, arguments: [first] }: Command): string {
   const names = Object.keys(actions);
   return names.length > 0 ? names.join(" ") : first === undefined ? "" : valueWords(first);
@@ -110,8 +108,7 @@ complete -F _etagere etagere
 `;
 }
 
-/** What a shell offers for the arguments of a command: files, or only folders. Undefined if none is
- *  a path. */
+/** What a shell offers for the arguments of a command: files or folders. Undefined: no paths. */
 function pathsOf({ arguments: words }: Command): "file" | "folder" | undefined {
   const kinds = words.map(pathKindOf);
   return kinds.find((kind) => kind === "file") ?? kinds.find((kind) => kind !== undefined);

@@ -146,8 +146,7 @@ export function lostEvents({ deadLettered = 0, dropped = 0, missed = 0 }: Subscr
   return deadLettered + dropped + missed;
 }
 
-/** The subscription that `create` sends, from the options or from `--file`. The server validates
- *  it. */
+/** The subscription that `create` sends, from the options or `--file`. The server validates it. */
 async function definitionOf(options: EventsCall["options"]): Promise<object> {
   const { file, webhook, secretFile, types } = options;
   const isSent = webhook !== undefined;

@@ -36,8 +36,7 @@ const lineMilliseconds = 10_000;
 /** In the share that is done, an item (mostly a record) counts as this many bytes: storing a small
  *  record takes about as long as reading so much content. */
 const bytesPerItem = 1024;
-/** The remaining time is shown only after this time and from this share on: before, it is a
- *  guess. */
+/** The remaining time is shown after this time and from this share on: before, it is a guess. */
 const estimateMilliseconds = 1000;
 const estimateShareMin = 0.01;
 

@@ -32,8 +32,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   return runServer(words, serviceModeOfProgram(program));
 }
 
-/** Runs a server that serves all services, or only `mode`; or prints what `--help` or `--version`
- *  asks for. */
+/** Serves all services, or only `mode`; or prints what `--help` or `--version` asks for. */
 async function runServer(words: readonly string[], mode: ServiceName | undefined): Promise<void> {
   const command = parseCommandLine(words);
   switch (command.run) {

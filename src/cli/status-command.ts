@@ -161,8 +161,7 @@ function workerLine(workers: StatusReport["health"]["workers"]): readonly string
   return [`Workers ${processes.length}: ${each.join(", ")}; replaced after a failure ${restarts}`];
 }
 
-/** The warning about audit records that a target (a file, for example) did not get; empty if there
- *  are none. */
+/** The warning about audit records that a target, as a file, did not get; empty without any. */
 function auditLine(lost: StatusReport["health"]["auditLostLines"] = {}): readonly string[] {
   const targets = Object.entries(lost).filter(([, lines]) => lines > 0);
   if (targets.length === 0) return [];
@@ -293,8 +292,7 @@ interface StatusReport {
 
 const timeoutMilliseconds = 10_000;
 
-/** Requests the status of a server from its admin API. Throws with a message for the user if the
- *  server rejects a request. */
+/** Requests the status of a server. Throws with a message for the user if it rejects a request. */
 export async function fetchStatus(server: ServerAddress): Promise<StatusReport> {
   const ask = (name: string): Promise<unknown> =>
     callAdmin(server, { method: "GET", path: `/admin/v1/${name}`, timeoutMilliseconds });

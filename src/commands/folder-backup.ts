@@ -163,8 +163,7 @@ interface BackupBase {
   link(state: ExtentState, folders: { from: string; to: string }): Promise<boolean>;
 }
 
-/** Codes of the errors if a file system has no links, or if the two folders are in different file
- *  systems. */
+/** Codes of errors: a file system without links, or folders in different file systems. */
 const noLinkCodes: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EMLINK"]);
 
 /** Largest difference between the dates of a file and its copy, which has whole milliseconds. */

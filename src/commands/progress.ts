@@ -2,11 +2,9 @@ import type { ContentRef } from "../content/content-ref.ts";
 import type { AnyTable } from "../encoding/table.ts";
 import { definedIds } from "../operation/owned-records.ts";
 
-/** The form in which commands report their progress, which `cli/progress.ts` shows, and count
- *  contents. */
+/** How commands report their progress, which `cli/progress.ts` shows, and count contents. */
 
-/** How much of a step there is to do, or is done. Fields that are undefined are not known, or do
- *  not apply. */
+/** How much of a step there is to do, or is done; undefined: not known, or not applicable. */
 export interface Amount {
   readonly items?: number | undefined;
   readonly bytes?: number | undefined;

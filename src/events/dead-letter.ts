@@ -29,8 +29,7 @@ export interface DeadLetterPlace {
   readonly subscription: string;
 }
 
-/** A dead letter whose bytes are in the content store, so that a transaction can create the
- *  blob. */
+/** A dead letter whose bytes are stored, so that a transaction can create the blob. */
 export interface DeadLetter {
   readonly name: string;
   readonly received: ReceivedBody;

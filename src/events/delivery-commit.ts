@@ -126,7 +126,7 @@ async function applyCommit(
   tx.put(subscriptionStates.key(subscription), subscriptionStates.codec.encode(next));
 }
 
-/** Stores new retries (events to deliver again) and removes ended ones. Returns the change of their
+/** Stores new retries (events to deliver again), removes ended ones. Returns the change in
  *  number. */
 async function storeRetries(
   tx: Transaction,
@@ -180,8 +180,7 @@ function counted(state: SubscriptionState, commit: DeliveryCommit): Subscription
   };
 }
 
-/** How long a message stays in the queue unless the subscription says so: 7 days, as in Event
- *  Grid. */
+/** Time to live of a message unless the subscription says so: 7 days, as in Event Grid. */
 const messageTimeToLiveSecondsDefault = 604_800;
 
 interface NewMessages {
@@ -224,8 +223,7 @@ async function putMessages(
   return at;
 }
 
-/** Most dead letters (blobs with events that could not be delivered) that one transaction
- *  writes. */
+/** Most dead letters (blobs with undeliverable events) that one transaction writes. */
 const lettersMax = 32;
 const shownUnitsMax = 200;
 /** The failure of an event whose time to live has ended. */

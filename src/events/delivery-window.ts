@@ -50,8 +50,7 @@ export class DeliveryWindow {
     this.#ready.push(slot);
   }
 
-  /** Removes and returns an event that can be delivered now, as the caller does; `end` must
-   *  follow. */
+  /** Returns an event that can be delivered now, and no other call returns; `end` must follow. */
   takeReady(): Slot | undefined {
     return this.#ready.shift();
   }

@@ -36,8 +36,7 @@ export interface EventDelivery {
   stop(): Promise<void>;
 }
 
-/** Interval in which this process checks whether it is the leader, and begins or ends all runs
- *  accordingly. */
+/** Interval in which this process checks whether it is the leader, and which runs it needs. */
 const pollMilliseconds = 5000;
 
 interface OpenRun {

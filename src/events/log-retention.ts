@@ -105,8 +105,7 @@ export class LogRetention {
     }
   }
 
-  /** Adds the bytes of further entries to the size of a log; resolves to whether all are
-   *  counted. */
+  /** Adds the bytes of further entries of a log; resolves to whether all are counted. */
   async #count({ id }: AccountLog): Promise<boolean> {
     const size = this.#sizes.get(id) ?? { bytes: 0, countedTo: undefined, isShrinking: false };
     this.#sizes.set(id, size);

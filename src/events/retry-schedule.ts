@@ -15,8 +15,7 @@ import { subjectOf } from "./render-event.ts";
 /** The pauses of Azure Event Grid after the first, second … failed attempt. The last one
  *  repeats. */
 const pauseSeconds = [10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200];
-/** A pause is longer by a random part, at most this share of it, so that retries do not come all at
- *  once. */
+/** A pause is longer by a random part, at most this share, so that retries do not coincide. */
 const jitterPart = 0.1;
 
 interface FailedAttempt {
@@ -76,8 +75,7 @@ export class RetrySchedule {
     this.#nothingDueBefore = undefined;
   }
 
-  /** Returns retries that are due and marks their subjects as busy; `ended` or `postponed` must
-   *  follow for each. */
+  /** Returns due retries and marks their subjects as busy; `ended` or `postponed` must follow. */
   takeDue(now: Ticks, countMax: number): readonly { subject: string; position: LogPosition }[] {
     if (this.#nothingDueBefore !== undefined && now < this.#nothingDueBefore) return [];
     const due: { subject: string; position: LogPosition }[] = [];
@@ -101,8 +99,7 @@ export class RetrySchedule {
     return this.#subjects.size === 0 ? undefined : this.#nothingDueBefore;
   }
 
-  /** Called when the first retry of a subject is delivered or given up. The next one is due at
-   *  once. */
+  /** The first retry of a subject is delivered or given up, so the next one is due at once. */
   ended(subject: string): void {
     const retries = this.#subjects.get(subject);
     if (retries === undefined) return;

@@ -56,8 +56,7 @@ interface SubscriptionPatch extends Readonly<Record<string, unknown>> {
 
 /** Limit of the count of events that wait for a subscription. */
 export const backlogCountMax = 10_000;
-/** Log entries that are counted per unit of work (`base/loop-share.ts`), after which other work may
- *  run. */
+/** Log entries that are counted per unit of work (`base/loop-share.ts`). */
 const entriesPerUnit = 5;
 
 interface ManagerParts extends Pick<Runtime, "store" | "random" | "clock"> {
@@ -169,8 +168,7 @@ function merged(before: object, given: object): Readonly<Record<string, unknown>
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
-/** Returns subscriptions with their progress. Each log is read once, however many subscriptions it
- *  has. */
+/** Returns subscriptions with their progress. Reads each log once, also for several of them. */
 async function statusesOf(
   view: View,
   loop: LoopShare,

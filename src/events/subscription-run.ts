@@ -41,8 +41,7 @@ interface RunParts {
   readonly send: SendEvent | undefined;
 }
 
-/** Limits of a subscription: events in memory, events of one read of the log, and requests at the
- *  same time. */
+/** Limits of a subscription: events in memory, events of one read, requests at the same time. */
 const windowMax = 1024;
 const readMax = 256;
 const concurrentMax = 64;

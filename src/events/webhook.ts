@@ -43,8 +43,7 @@ export class WebhookUnreachable extends Error {
 
 /** How long a webhook may take to respond, as in Azure Event Grid. */
 const responseMillisecondsMax = 30_000;
-/** Most bytes that are read of a response, whose body only the handshake uses. A longer one ends
- *  the connection. */
+/** Most bytes of a response, whose body only the handshake uses. More end the connection. */
 const bodyBytesMax = 16 * 1024;
 const concurrentRequestsMax = 64;
 const idleSocketMilliseconds = 30_000;
@@ -110,8 +109,7 @@ export class WebhookClient {
     });
   }
 
-  /** Sends a request and reads the response. Redirects are not followed, because they could lead to
-   *  another address. */
+  /** Sends a request. Redirects are not followed, because they could lead to another address. */
   send({ method, headers, body }: WebhookRequest): Promise<WebhookResponse> {
     const wrong = this.#findProblem();
     if (wrong !== undefined) return Promise.reject(new WebhookUnreachable(wrong));

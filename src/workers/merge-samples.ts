@@ -7,8 +7,7 @@ import {
 } from "../admin/views/figures.ts";
 import { requestLabels } from "../server/metrics.ts";
 
-/** Sums the figures of the processes of a server: `/metrics` and the health page show a server with
- *  several workers as one. */
+/** Sums the figures of the processes of a server, for `/metrics` and the health page. */
 
 /** Returns the sum of the figures (counters, CPU time, memory) of several processes. */
 export function mergeSamples(samples: readonly FigureSample[]): FigureSample {

@@ -336,8 +336,7 @@ class Supervisor {
     }
   }
 
-  /** Replaces a worker in a rolling restart. Rejects with `StartRefused` if the new one does not
-   *  start. */
+  /** Replaces a worker in a rolling restart. Rejects with `StartRefused` if the new one fails. */
   async #restartOne(old: WorkerProcess): Promise<void> {
     const { slot } = old;
     // A worker that has ended is being replaced already.

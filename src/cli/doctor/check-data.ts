@@ -11,8 +11,7 @@ import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
 import { ok, problem, type Finding } from "./check-machine.ts";
 
-/** Checks by `etagere doctor` of the places where data is stored: database, bucket and
- *  encryption. */
+/** Checks of `etagere doctor` where data is stored: database, bucket and encryption. */
 
 /** What the check of a database has found, with facts that other checks need. */
 interface DatabaseFacts {
@@ -64,8 +63,7 @@ export async function checkDatabase(url: string): Promise<DatabaseFacts> {
   }
 }
 
-/** Reads the wrapped data keys from the database; undefined if no server has created the schema
- *  yet. */
+/** Reads the wrapped data keys from the database; undefined before the schema is created. */
 async function keyringIn(client: Client, schema: string): Promise<Uint8Array | undefined> {
   const known = await client.query<{ readonly found: string | null }>(
     "SELECT to_regclass($1) AS found",

@@ -119,8 +119,7 @@ const mebibyte = 1024 * 1024;
 /** Less free space of the disk is a problem, or a reason for a warning. */
 const freeBytesMin = { problem: 64 * mebibyte, warning: 1024 * mebibyte };
 
-/** Checks free space and access of the data folder, or of the folder in which it would be
- *  created. */
+/** Checks free space and access of the data folder, or of the folder that would contain it. */
 export async function checkFolder(location: string): Promise<Finding[]> {
   const subject = "data folder";
   const folder = await nearestFolder(location);

@@ -31,8 +31,7 @@ interface EncryptingSink {
   readonly end: () => Promise<void>;
 }
 
-/** Returns a sink that encrypts an archive with a new random key, which only the holder of the
- *  master key can decrypt. */
+/** Returns a sink that encrypts an archive with a random key, and this with the master key. */
 export function encryptingSink(
   sink: ArchiveSink,
   { master, random }: { readonly master: Uint8Array; readonly random: Random },
@@ -115,8 +114,7 @@ function sealed({ key, nonce }: CipherPlace, bytes: Uint8Array): Buffer {
   return Buffer.concat([cipher.getAuthTag(), ...encrypted]);
 }
 
-/** Decrypts what `sealed` has returned; undefined if the key is another one or the bytes were
- *  changed. */
+/** Decrypts what `sealed` has returned; undefined if the key is wrong or the bytes were changed. */
 function unsealed({ key, nonce }: CipherPlace, stored: Uint8Array): Uint8Array | undefined {
   if (stored.length < tagBytes) return undefined;
   const decipher = createDecipheriv(algorithm, key, nonce);

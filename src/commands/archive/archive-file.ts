@@ -40,8 +40,7 @@ export interface LoadFileOptions {
 const chunkBytes = 1024 * 1024;
 const ownerOnly = 0o600;
 
-/** Returns a sink that writes an archive to a stream, and waits while the stream accepts no
- *  more. */
+/** Returns a sink that writes to a stream, and waits while the stream accepts no more. */
 export function sinkTo(target: Writable): ArchiveSink {
   let failure: Error | undefined;
   target.once("error", (error) => (failure = error));

@@ -37,8 +37,7 @@ const flagDeflated = 1;
  *  below it; a reader never reserves memory for more than has arrived. */
 const payloadBytesMax = 64 * 1024 * 1024;
 
-/** The kinds of frames. A number is never reused, because later releases load the archives of
- *  earlier ones. */
+/** The kinds of frames. A number is never reused: later releases load earlier archives. */
 export const frameKinds = {
   start: 1,
   account: 2,
@@ -92,8 +91,7 @@ export interface ContentPiece {
   readonly isHole?: true | undefined;
 }
 
-/** Further pieces of the record in the last frame `content`: content of any size needs little
- *  memory. */
+/** Further content of the last frame `content`: content of any size needs little memory. */
 export interface MoreContentFrame {
   readonly pieces: readonly ContentPiece[];
   readonly bytes: Uint8Array;
@@ -266,8 +264,7 @@ function plainFrame(payload: object): Buffer {
 
 const noBytes = new Uint8Array(0);
 
-/** Whether a sample from the middle of the bytes can be compressed; compressing all of them would
- *  otherwise be in vain. */
+/** Whether compression is worth its time: whether a sample from the middle can be compressed. */
 function isCompressible(plain: Uint8Array): boolean {
   if (plain.length <= sampleBytes) return true;
   const from = Math.floor((plain.length - sampleBytes) / 2);

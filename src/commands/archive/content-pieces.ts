@@ -79,8 +79,7 @@ function pieceOf({ at, source, block }: Slice, from: number, length: number): Co
   return { at: at + from, length, ...cipher, ...(from === 0 && { block }) };
 }
 
-/** Yields the bytes of a part of a slice. Those that the key of a client encrypts stay
- *  encrypted. */
+/** Yields the bytes of a part of a slice; those that the key of a client encrypts stay so. */
 async function* storedBytes(
   view: View,
   content: ContentStore,
@@ -105,8 +104,7 @@ async function* storedBytes(
   }
 }
 
-/** Whether two contents are the same stored bytes, as after a copy. Equal bytes that are stored
- *  twice differ. */
+/** Whether two contents are the same stored bytes, as after a copy, and not just equal ones. */
 export function isSameContent(one: ContentRef, other: ContentRef): boolean {
   if (one.length !== other.length) return false;
   if (one.kind === "tree") return other.kind === "tree" && one.root === other.root;

@@ -118,8 +118,7 @@ async function chosenAccounts(
   return found;
 }
 
-/** Whether the role exists on every server, because it is built in. Assignments of other roles are
- *  not archived. */
+/** Whether the role is built in, as on every server. Assignments of others are not archived. */
 function isPortable({ role }: RoleAssignmentInput): boolean {
   return builtInRolesByName.has(role.toLowerCase());
 }

@@ -10,11 +10,10 @@ import {
 import type { ScopeName } from "../../store/encryption/scope-keys.ts";
 import { type ContentPiece, type MoreContentFrame, invalid } from "./archive-format.ts";
 
-/** Stores the contents of an archive while it is loaded; `record-loader.ts` then writes the records
- *  that refer to them. */
+/** Stores the contents of an archive during a load, before `record-loader.ts` writes the
+ *  records. */
 
-/** A piece of content in an archive, whose bytes are stored, so that a transaction can refer to
- *  them. */
+/** A piece of content in an archive, whose bytes are stored for a transaction to refer to. */
 export interface ReceivedPiece {
   readonly piece: ContentPiece;
   /** Undefined for a hole (a range without bytes). */
@@ -25,8 +24,7 @@ interface PieceOptions {
   readonly length: number;
   /** Whether the frame contains the whole content. */
   readonly isWhole: boolean;
-  /** The encryption scope whose key encrypts the content, if the storage is encrypted; undefined:
-   *  none. */
+  /** The encryption scope whose key encrypts the stored content; undefined: none. */
   readonly scope?: ScopeName | undefined;
 }
 

@@ -106,16 +106,14 @@ export async function measureOwned(
   return bytes;
 }
 
-/** Writes the records of one view to the frames of an archive, each followed by the records below
- *  it. */
+/** Writes the records of one view to an archive, each followed by the records below it. */
 export class RecordExporter {
   readonly #options: RecordExporterOptions;
   #tableName = "";
   /** Keys and values of the next frame. */
   #batch: Uint8Array[] = [];
   #batchBytes = 0;
-  /** The last written record whose content is stored outside of it. The next record may be its
-   *  copy. */
+  /** The last record whose content is stored outside of it. The next one may be its copy. */
   #previous: RecordContent | undefined;
   records = 0;
   /** Number of bytes of contents that have separate frames. */

@@ -15,9 +15,8 @@ import { entities, tables } from "../../table/records.ts";
 import { entityRecord, type EntityRecord } from "../../table/stored/entity-record.ts";
 import { fileTimeStart, ticksMax } from "../../base/ticks.ts";
 
-/** What the fields of archived records may contain, which a load verifies (`refuseInvalidRecord`).
- *  Codecs do not know the types of fields, and a value that no operation writes would fail later
- *  reads. */
+/** What the fields of archived records may contain, which a load verifies (`refuseInvalidRecord`):
+ *  codecs do not know the types of fields, and a wrong value would fail later reads. */
 
 type Check = (value: unknown) => boolean;
 /** The checks of all fields of a record: a new field does not compile before it has one. */

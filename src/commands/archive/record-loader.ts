@@ -347,8 +347,7 @@ function mapRecord(table: AnyTable, parts: readonly KeyPart[], value: Value, map
   return { ...record, ...Object.fromEntries(mapped) };
 }
 
-/** The fields that contain the id of an owner (the record's own, or a repeated one), which a load
- *  replaces. */
+/** The fields with the id of an owner, which a load replaces: of the record itself, or repeated. */
 export function idFieldsOf({ defines, repeatsOwner }: AnyTable): readonly string[] {
   const fields = defines.map(({ field }) => field);
   return repeatsOwner === undefined ? fields : [...fields, repeatsOwner];

@@ -225,8 +225,7 @@ function* zeroBytes(count: number): Iterable<Uint8Array> {
   for (let left = count; left > 0; left -= chunkBytes) yield zeros.subarray(0, left);
 }
 
-/** A file in the data folder of this server that names the Azurite folder that was imported
- *  last. */
+/** A file in the data folder that names the Azurite folder that was imported into it last. */
 const markName = "azurite-import.json";
 
 export async function markImported(location: string, folder: string): Promise<void> {

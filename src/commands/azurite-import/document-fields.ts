@@ -12,8 +12,8 @@ import { emptyContent } from "../../content/content-ref.ts";
 import { checkTags, type Tags } from "../../protocol/tags.ts";
 
 /** Reads the fields of documents in a database of Azurite one by one, with checks: users may have
- *  edited the file. Those of a blob become a record (`blobRecordOf`) and the parts of its content
- *  (`blobParts`). */
+ *  edited the file. Makes a record (`blobRecordOf`) and parts of content (`blobParts`) of a
+ *  blob. */
 
 /** The fields of a document, or of an object in it. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -45,8 +45,7 @@ function headerTextOf(fields: Fields, name: string): string | undefined {
   throw new ImportRefused([`${JSON.stringify(name)} has characters that no header may contain`]);
 }
 
-/** A field that every document has. Throws `ImportRefused`, which names the field, if it is absent
- *  or not a string. */
+/** Returns a text that must be present. Throws `ImportRefused`, which names the field, if not. */
 export function requiredText(fields: Fields, name: string): string {
   const value = textOf(fields[name]);
   if (value === undefined) throw new ImportRefused([`a document lacks "${name}"`]);
@@ -105,8 +104,7 @@ export function policiesOf(value: unknown): readonly StoredPolicy[] {
     });
 }
 
-/** The lease of a blob or container, with its id, state and times; a time that is missing becomes
- *  `now`. */
+/** The lease of a blob or container. A time that is missing becomes `now`. */
 export function leaseOf(document: Fields, now: Ticks): Lease | undefined {
   const { leaseState: state } = fieldsOf(document["properties"]);
   const id = parseGuid(textOf(document["leaseId"]) ?? "");

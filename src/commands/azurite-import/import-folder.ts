@@ -215,8 +215,7 @@ async function importEntity(
   counts.entities += 1;
 }
 
-/** The properties of an entity. Azurite stores a GUID as the base64 form of its text, which is
- *  decoded. */
+/** The properties of an entity. Decodes GUIDs, of which Azurite stores the base64 form. */
 function propertiesOf(value: unknown): Fields {
   const properties = fieldsOf(value);
   const decoded: Record<string, unknown> = {};

@@ -27,8 +27,7 @@ type StagedResource = Named &
     | { readonly kind: "table"; readonly record: TableRecord }
   );
 
-/** An import of more containers, queues and tables is refused: one transaction writes all their
- *  names. */
+/** Most containers, queues and tables of an import: one transaction writes all their names. */
 const resourcesMax = 100_000;
 const problemsMax = 20;
 

@@ -11,8 +11,7 @@ import type { World } from "../../base/world.ts";
 import type { InitInput } from "./init-input.ts";
 import { StoredAccounts } from "../../account/stored-accounts.ts";
 
-/** Creates the resources of `--init` when a server starts, after `resource-steps.ts` has parsed
- *  them. */
+/** Creates the resources of `--init` when a server starts. `resource-steps.ts` parses the input. */
 
 /** The parts of the server that `applyInit` needs. `accounts` are those that the server serves. */
 interface InitParts extends World {

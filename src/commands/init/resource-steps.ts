@@ -161,8 +161,7 @@ function addParents(found: Map<string, Field>, field: Field, path = ""): void {
   }
 }
 
-/** The step that creates a file. Create File replaces an existing file, so it is looked up
- *  first. */
+/** The step that creates a file, after a look for it: Create File replaces an existing file. */
 function fileStep(resource: NamedResource, name: string, content: ParsedContent): InitStep {
   const { bytes, contentType, metadata } = content;
   const path = `${resource.name}/${name}`;

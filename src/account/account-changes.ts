@@ -48,8 +48,8 @@ export interface AccountChange {
   readonly name: string;
   /** The account as it is stored after the change; undefined if it was deleted. */
   readonly stored: StoredAccount | undefined;
-  /** Revisions of all stored accounts before and after the change, by which a process sees whether
-   *  it has missed another one. */
+  /** Revisions of all stored accounts before and after it: a process sees if it has missed
+   *  others. */
   readonly before: bigint | undefined;
   readonly after: bigint;
 }

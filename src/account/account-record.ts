@@ -8,8 +8,11 @@ import type { AccountInput } from "./parse-settings.ts";
 import type { ServiceProperties } from "./service-properties.ts";
 import type { AccountKeys } from "./settings.ts";
 
-/** The stored record of an account. All other records are keyed by `id`, never by name: a reset
- *  assigns a new id, which makes them unreachable at once, and reclaim jobs remove them later. */
+/** The tables of accounts, which all services read: transactions find the id and quota of an
+ *  account here. */
+
+/** The record of an account. Other records are keyed by `id`, never by name: a reset assigns a new
+ *  id, which makes them unreachable at once, and reclaim jobs remove them later. */
 export interface AccountRecord {
   readonly id: bigint;
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;

@@ -40,7 +40,7 @@ interface Listing<T, W extends string> {
   readonly element: string;
   /** The queue service sends `Cache-Control: no-cache`; the other services do not. */
   readonly noCache?: true;
-  /** Reads the entries of a page, in order. */
+  /** Reads the entries of a page, ordered by `positionOf`. */
   readonly scan: (
     view: RecordView,
     account: bigint,

@@ -66,7 +66,7 @@ function collect(parent: XmlElement, path: readonly string[], found: ProtocolSet
   return true;
 }
 
-/** Renders the settings that `parseProtocol` has returned: those below one element of the tree. */
+/** Renders ProtocolSettings (`parseProtocol`) as XML; calls itself for those below each element. */
 function renderProtocol(settings: readonly ProtocolSetting[]): string {
   const groups = new Map<string, ProtocolSetting[]>();
   for (const { path, value } of settings) {

@@ -348,8 +348,8 @@ const storedAssignments = defineTable<string, RoleAssignmentRecord>({
 
 export const identityTables = [anyTable(storedPrincipals), anyTable(storedAssignments)];
 
-/** The id of a role assignment: the same role for the same scope has the same one, so that no two
- *  are stored. */
+/** The id of a role assignment, a hash: the same role for the same principal and scope has the same
+ *  id, so that no two are stored. */
 function assignmentId(input: RoleAssignmentInput): string {
   const { principal, role, account, container, queue, table, share } = input;
   const parts = [principal, role, account, container, queue, table, share];

@@ -1,7 +1,8 @@
 import type { CorsRule } from "../protocol/cors.ts";
 
-/** The properties that Set Service Properties has stored for one of the four services; undefined:
- *  never set, the default applies. */
+/** What Set Service Properties stores for each of the four services, and the defaults. */
+
+/** Stored properties of a service; undefined: never set, the default applies. */
 export interface ServiceProperties {
   readonly logging?: Logging;
   readonly hourMetrics?: Metrics;

@@ -2,6 +2,8 @@ import type { AccessRules } from "../protocol/roles/role.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Features } from "../protocol/features.ts";
 
+/** Accounts as requests see them, with the limits and defaults of their settings. */
+
 /** The settings of an account that Azure keeps in its management plane. No REST operation of the
  *  four services changes them; they come from a configuration file, from the options of `start`, or
  *  from the admin API, which stores them. */

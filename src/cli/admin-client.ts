@@ -53,8 +53,7 @@ export function adminHeaders({ token }: ServerAddress): Record<string, string> {
   return { [adminHeader]: "1", ...authorization };
 }
 
-/** The message in the body of an error response; undefined if the body has another form, as that of
- *  a proxy has. */
+/** The message in the body of an error response; undefined if the body has another form. */
 export function messageIn(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
@@ -102,7 +101,7 @@ export const jsonOption = {
   json: { kind: "switch", help: "print JSON" },
 } as const satisfies Options;
 
-/** Parsed `addressOptions`, and the token itself where a command accepts it. */
+/** The parsed values of `addressOptions`, and `token` where a command accepts it. */
 type AddressValues = Values<typeof addressOptions> & Partial<Values<typeof tokenOption>>;
 
 /** Address of the admin listener of a server, and the token for it. */

@@ -87,7 +87,7 @@ export function requestExport(
   return call(server, { query });
 }
 
-/** Sends an archive; resolves to the report of the server. */
+/** Sends an archive for the server to load; resolves to its report. */
 export async function sendArchive(
   server: ServerAddress,
   query: URLSearchParams,

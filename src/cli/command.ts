@@ -110,8 +110,7 @@ export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }
 
-/** A declaration as commands write it: arguments, actions or options that a command does not have
- *  may be omitted. */
+/** A declaration as commands write it: arguments, actions or options may be omitted. */
 type Declared<O extends Options, A extends string> = Omit<
   Declaration,
   "arguments" | "actions" | "options"

@@ -186,8 +186,8 @@ export function hangupAction(platform: NodeJS.Platform = process.platform): "rel
   return platform === "win32" ? "stop" : "reload";
 }
 
-/** The service that the first word of the command line selects: `etagere blob` serves only blobs,
- *  as Azurite's programs for single services do. Undefined if the word names no service. */
+/** The service that the first word selects, as Azurite's programs for single services do: `etagere
+ *  blob` serves only blobs. Undefined if the word names none. */
 function serviceModeOf(word: string): ServiceName | undefined {
   return serviceNames.find((name) => name === word);
 }

@@ -3,6 +3,9 @@ import type { ReclaimJob } from "../operation/effects.ts";
 import { enqueueJob, reclaimJobs } from "../operation/reclaim-jobs.ts";
 import type { Store, Transaction } from "../store/store.ts";
 
+/** What `etagere load` and `etagere import` store before it becomes visible, and how it is
+ *  deleted. */
+
 /** After this time a reclaim job, a stored job that deletes data in the background, removes what a
  *  load or import that was killed has stored. */
 const unpublishedTicksMax = ticksPerDay;

@@ -256,7 +256,7 @@ export class CommitBatch {
   dropped = 0;
   /** Events that the transaction puts into the queue. */
   readonly messages: EventGridEvent[] = [];
-  /** New retries, and those whose record has changed. */
+  /** Events to deliver again: new ones, and those of which another attempt has failed. */
   readonly retries: (RetryRecord & { readonly position: LogPosition })[] = [];
   /** Positions of retries to delete. */
   readonly removed: LogPosition[] = [];

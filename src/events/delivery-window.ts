@@ -50,7 +50,7 @@ export class DeliveryWindow {
     this.#ready.push(slot);
   }
 
-  /** Returns an event that can be delivered now, and no other call returns; `end` must follow. */
+  /** Returns an event that can be delivered now, each only once; `end` must follow. */
   takeReady(): Slot | undefined {
     return this.#ready.shift();
   }

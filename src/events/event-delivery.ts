@@ -32,7 +32,7 @@ interface DeliveryParts {
 }
 
 export interface EventDelivery {
-  /** Stops all runs. Resolves when no delivery is under way. */
+  /** Stops all deliveries. Resolves when none is under way. */
   stop(): Promise<void>;
 }
 

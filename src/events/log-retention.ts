@@ -43,8 +43,7 @@ interface AccountLog {
   readonly record: AccountRecord;
 }
 
-/** A reader of a log: the change feed or a subscription. Entries up to its position are read, and
- *  need not be kept for it. */
+/** A reader of a log: the change feed or a subscription. Needs the entries after its position. */
 interface LogReader {
   readonly position: LogPosition;
   /** Undefined for the change feed, which keeps entries until it has read them. */
@@ -160,7 +159,7 @@ export class LogRetention {
       const isLarge = excess > 0;
       excess -= key.length + value.length;
       if (waiting.length === 0) return !isLarge && now - time < ticksFromSeconds(keptSeconds);
-      // The change feed gets every entry: this server itself writes it.
+      // Kept for the change feed, which this server writes itself, and which must have every entry.
       if (waiting.some(({ subscription }) => subscription === undefined)) return true;
       return !isLarge && now - time < ticksFromSeconds(limits.ageSecondsMax);
     });

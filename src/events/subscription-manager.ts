@@ -37,6 +37,8 @@ import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
 import type { Clock } from "../base/world.ts";
 import { feedStates } from "../blob/change-feed/feed-records.ts";
 
+/** Subscriptions and their progress for the admin API and for programs. */
+
 type Result = ChangeResult<SubscriptionChange>;
 
 /** A subscription with its progress, as the admin API shows it. */

@@ -126,7 +126,7 @@ export class SubscriptionRun {
       this.#retries = await readSchedule(view, this.subscription);
       return true;
     });
-    // The subscription was deleted: `event-delivery.ts` stops this run soon.
+    // The subscription was deleted: waits until `event-delivery.ts` stops this run.
     if (!isFound) return this.#nextRaise();
     this.#window = new DeliveryWindow();
     this.#tried = [];
@@ -169,7 +169,7 @@ export class SubscriptionRun {
     this.#cancelTimer = this.#parts.runtime.clock.after(milliseconds, () => this.#raise());
   }
 
-  /** Milliseconds until the next retry or commit is due, at most `pauseMilliseconds`. */
+  /** How long the run may wait for changes: milliseconds until the next retry or commit is due. */
   #pauseAfter(now: Ticks): number {
     const due = this.#active < concurrentMax ? this.#retries.nextDue() : undefined;
     const left = due === undefined ? undefined : Number((due - now) / ticksPerMillisecond);
@@ -242,7 +242,8 @@ export class SubscriptionRun {
     // The connections are closed by a stop, which is no failure of the webhook.
     else if (!this.#isStopped) {
       const { position, rendered } = slot;
-      // Before `end`: the next event of the subject must wait behind this one.
+      // Before `end`, which makes the next event of the subject ready: it must wait behind this
+      // one.
       if (!this.#isLast(1, failure)) {
         this.#retries.add(rendered.subject, { position, dueAt: 0n, isStored: false });
       }

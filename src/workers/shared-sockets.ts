@@ -26,7 +26,7 @@ interface NetInternals {
   ) => SocketHandle | number;
 }
 
-/** A socket of Node without a server or connection. */
+/** A bound socket on which nothing listens yet, as `_createServerHandle` returns it. */
 interface SocketHandle extends BoundSocket {
   readonly getsockname: (address: { port?: number }) => number;
   readonly close: () => void;

@@ -104,7 +104,8 @@ const shortLifeTicks: Ticks = ticksPerSecond;
 /** Most workers in succession that end so early. Then the server is stopped, because a further one
  *  would fail, too. */
 const shortLivesMax = 5;
-/** Pause before a worker that ended soon after its start is replaced. Doubles each time. */
+/** Pause before a worker that ended soon after its start is replaced. Doubled each time, because
+ *  the cause may last. */
 const backOffMilliseconds = 100;
 const explorerLine = "Etagere explorer:";
 
@@ -121,7 +122,7 @@ class Supervisor {
    *  only in `#all`. */
   readonly #slots: WorkerProcess[] = [];
   readonly #all = new Set<WorkerProcess>();
-  /** Lines of the main worker, printed when all workers listen. */
+  /** Start-up lines, printed when all workers listen: scripts wait for them. */
   readonly #lines: string[] = [];
   #endpoints: readonly EndpointName[] = [];
   #adminAddress: Awaited<WorkerProcess["listening"]>["adminAddress"];

@@ -81,7 +81,7 @@ export class WorkerProcess {
       });
     });
     this.listening = this.#awaitListening();
-    // The caller that awaits `listening` reports a failure.
+    // Prevents an unhandled rejection: the caller that awaits `listening` reports the failure.
     this.listening.catch(() => {});
     worker.on("message", (message: FromWorker) => this.#receive(message, onMessage));
     // Sending to a worker that has just ended fails; the handler of its exit acts on that.

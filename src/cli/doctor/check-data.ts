@@ -16,8 +16,7 @@ import { ok, problem, type Finding } from "./check-machine.ts";
 /** What the check of a database has found, with facts that other checks need. */
 interface DatabaseFacts {
   readonly finding: Finding;
-  /** Time of the database's clock, for `checkClock`; undefined if the database could not be
-   *  reached. */
+  /** Time of the database's clock, for `checkClock`; undefined if it was not reached. */
   readonly now?: bigint;
   /** The wrapped data keys, for `checkEncryption`; undefined if there are none. */
   readonly keyring?: Uint8Array | undefined;

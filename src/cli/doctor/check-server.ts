@@ -91,8 +91,8 @@ export async function checkServer(
   return { isRunning: true, findings: [own, ...(info.clients ?? []).map(describeClient)] };
 }
 
-/** Clients that send an older x-ms-version (the version of the REST API) get a warning: Azure
- *  retires such versions. */
+/** Clients that send an older x-ms-version get a warning: Azure retires such versions of its
+ *  API. */
 const oldestUsual = "2018-03-28";
 
 function describeClient({ agent, version, seenAt }: ServerInfo["clients"][number]): Finding {

@@ -104,7 +104,7 @@ interface FileArchives {
   readonly encryption: string | undefined;
 }
 
-/** Carries out `server.export()`. */
+/** Carries out `server.export()`: writes an archive file. */
 export async function exportToFile(
   { archives, random, encryption }: FileArchives,
   file: string,
@@ -117,7 +117,7 @@ export async function exportToFile(
   );
 }
 
-/** Carries out `server.load()`. */
+/** Carries out `server.load()`: loads an archive file. */
 export async function loadFromFile(
   { archives, encryption }: Omit<FileArchives, "random">,
   file: string,

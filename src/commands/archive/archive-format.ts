@@ -105,9 +105,9 @@ export interface ContentFrame extends MoreContentFrame {
   /** The encoded record, without its content. */
   readonly value: Uint8Array;
   readonly length: number;
-  /** An earlier record of the archive with similar content, as the snapshot of a blob. The content
-   *  is that of this base, cut or enlarged to `length`, with the pieces written to it. Without a
-   *  base it is empty before. */
+  /** An earlier record of the archive, as of a blob with a snapshot. The content is that of this
+   *  base, cut or enlarged to `length`, with the pieces written to it. Without a base it is empty
+   *  before. */
   readonly base?: { readonly table: string; readonly key: Uint8Array } | undefined;
 }
 
@@ -134,8 +134,7 @@ export type Frame = {
 export const mapCodec = recordCodec<object>({ version: 1 });
 const mapLengthBytes = 4;
 
-/** Where the header of a frame has the length of its stored bytes, and the length before
- *  compression. */
+/** Offsets in the header of a frame: of the length of its stored bytes, and before compression. */
 const storedLengthOffset = 8;
 const plainLengthOffset = 12;
 

@@ -45,7 +45,7 @@ export function receivePieces(
   });
   if (from !== bytes.length) throw invalid("pieces and bytes differ in length");
   const [only] = pieces;
-  // Content that is a single piece may be inlined up to the larger limit, as after an upload.
+  // Content of a single piece is stored in its record up to a larger limit, as after an upload.
   const isOneBody = isWhole && pieces.length === 1 && only?.length === length && !only.block;
   const inlineBytesMax = isOneBody ? inlineWholeBytesMax : inlinePartBytesMax;
   return bodies.map(({ piece, body }) => {

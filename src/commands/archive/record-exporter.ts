@@ -44,8 +44,7 @@ interface RecordExporterOptions {
 /** Most records in one frame. */
 const frameRecordsMax = 500;
 const frameBytesMax = 1024 * 1024;
-/** How much work the export of a record is, in units of `base/loop-share.ts`, by which requests get
- *  to run in between. */
+/** Work units per record (`base/loop-share.ts`), after some of which requests get to run. */
 const unitsPerRecord = 0.5;
 
 interface StoredRecord {
@@ -116,7 +115,7 @@ export class RecordExporter {
   /** The last record whose content is stored outside of it. The next one may be its copy. */
   #previous: RecordContent | undefined;
   records = 0;
-  /** Number of bytes of contents that have separate frames. */
+  /** Number of content bytes that are written outside of records. */
   pieceBytes = 0;
   readonly contents = new ContentCount();
 

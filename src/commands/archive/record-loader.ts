@@ -50,8 +50,7 @@ interface ItemContent {
   readonly length: number;
   /** Whether earlier transactions have written the record and a part of its content. */
   readonly isContinued: boolean;
-  /** An earlier record of the archive whose content this one has, with changes; undefined: the
-   *  content is empty before. */
+  /** An earlier record whose content this one has, with changes; undefined: it is empty before. */
   readonly base: { readonly table: AnyTable; readonly key: Key } | undefined;
   readonly pieces: Promise<ReceivedPiece>[];
 }
@@ -73,7 +72,7 @@ export class RecordLoader {
   /** The new id of the account whose records follow. */
   account = 0n;
   records = 0;
-  /** Number of bytes of contents that had separate frames. */
+  /** Number of content bytes that the archive has outside of records. */
   pieceBytes = 0;
   readonly contents = new ContentCount();
 

@@ -57,8 +57,7 @@ const blockCollection = "$BLOCKS_COLLECTION$";
 /** The collections whose documents `importBlobs` reads. */
 export const contentCollections = [blobCollection, blockCollection] as const;
 
-/** The length of content, for the progress; that of documents that are refused later counts,
- *  too. */
+/** The length of content, for the progress; also counts documents that are refused later. */
 export function importedBytes(collection: string, document: Fields): number {
   if (collection === blockCollection) {
     return countOf(fieldsOf(document["persistency"])["count"]) ?? 0;

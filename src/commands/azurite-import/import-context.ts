@@ -4,8 +4,9 @@ import type { Progress } from "../progress.ts";
 import type { AzuriteFolder } from "./azurite-folder.ts";
 import type { StagedResources } from "./staged-resources.ts";
 
-/** What the importers of blobs, queues and tables share during the import of one data folder of
- *  Azurite, Microsoft's emulator (`etagere import`). */
+/** The context and counts of an import from Azurite, Microsoft's emulator (`etagere import`). */
+
+/** What the importers of blobs, queues and tables share during the import of one folder. */
 export interface ImportContext {
   readonly folder: AzuriteFolder;
   readonly stores: Pick<DataStores, "store" | "content">;

@@ -37,9 +37,8 @@ const jobKinds = {
   table: "table-entities",
 } as const;
 
-/** The containers, queues and tables of an import until its last transaction publishes them: it
- *  writes all their names. Until then the import is invisible, because contents are stored under
- *  new ids that no name refers to. */
+/** The containers, queues and tables of an import until its last transaction writes their names.
+ *  Until then it is invisible: contents are stored under new ids that no name refers to. */
 export class StagedResources {
   readonly #stores: Pick<DataStores, "store" | "content">;
   readonly #random: Random;

@@ -26,9 +26,8 @@ import { definedIds, ownerOfJob } from "../../operation/owned-records.ts";
 /** Carries out `etagere check`: verifies the records of a data folder, and with `ContentAudit` the
  *  contents that they refer to. */
 
-/** A record that is compared with the declaration of its table: the owner of the record must exist,
- *  and derived entries (indexes, counters) must be stored. `name` describes the record in
- *  reports. */
+/** A record that is compared with the declaration of its table: its owner must exist, and derived
+ *  entries (indexes, counters) must be stored. `name` describes the record in reports. */
 interface CheckedRecord {
   readonly table: AnyTable;
   readonly parts: readonly KeyPart[];
@@ -53,7 +52,7 @@ class Ownership {
     if (typeof id === "bigint") this.#reclaimed.add(id);
   }
 
-  /** Whether a reclaim job exists for the id at the start of a key. */
+  /** Whether the owner in a key has a reclaim job: then its records may be deleted already. */
   hasReclaimJob([first]: readonly KeyPart[]): boolean {
     return typeof first === "bigint" && this.#reclaimed.has(first);
   }
@@ -156,8 +155,7 @@ export interface FolderReport extends AuditFigures, ContentFigures {
 }
 
 const problemsKeptMax = 1000;
-/** First bytes of keys that are checked elsewhere: those of content, and those of the keys that
- *  decrypted everything else. */
+/** First bytes of keys that are checked elsewhere: of content, and of the keys for decryption. */
 const otherTags: ReadonlySet<number> = new Set([...contentTags, keyringTag]);
 const tablesByTag = new Map(recordTables.map((table) => [table.tag, table]));
 const countersByTag = new Map(recordCounters.map((counter) => [counter.tag, counter]));
@@ -299,7 +297,7 @@ class RecordCheck {
     try {
       // The value of an encrypted record is decrypted when it is read, which may fail.
       const { value } = entry;
-      // A volatile key that was deleted: the empty value is its tombstone.
+      // A deleted lock or SMB open (volatile keys): the empty value marks the deletion.
       if (table.lifetime === "session" && value.length === 0) return;
       this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
       await this.#checkRecord(table, key, table.codec.decode(value));

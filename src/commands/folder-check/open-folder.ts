@@ -10,7 +10,9 @@ import { openLmdbStore } from "../../store/lmdb/open-lmdb-store.ts";
 import { openProcesses } from "../../store/processes.ts";
 import { StartRefused } from "../../host/refused.ts";
 
-/** A data folder that a command reads while servers may use it: `etagere check` and backups. */
+/** Opens a data folder for commands that read it while servers may use it. */
+
+/** The folder to open, for `etagere check` and backups. */
 export interface FolderOptions {
   readonly location: string;
   readonly clock: Clock;

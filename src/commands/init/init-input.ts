@@ -23,7 +23,7 @@ interface ContainerInit {
   readonly access?: "private" | "blob" | "container";
   readonly metadata?: Readonly<Record<string, string>>;
   readonly policies?: Readonly<Record<string, PolicyInit>>;
-  /** By name; a text is the content of a blob of type text/plain. */
+  /** Blobs by name; a text is the content of a blob of type text/plain. */
   readonly blobs?: Readonly<Record<string, string | BlobInit>>;
 }
 
@@ -72,7 +72,7 @@ interface ShareInit {
   readonly quotaGiB?: number;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly policies?: Readonly<Record<string, PolicyInit>>;
-  /** Paths; the parents of directories and files are created. */
+  /** Paths; missing parents of directories and files are created. */
   readonly directories?: readonly string[];
   readonly files?: Readonly<Record<string, string | FileInit>>;
 }

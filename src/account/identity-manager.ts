@@ -208,7 +208,8 @@ export class IdentityManager {
     return { ok: true, value: parsed };
   }
 
-  /** The principals of the configuration, the developer identity and the stored principals. */
+  /** All principals that a role may be assigned to: configured, developer identity and stored
+   *  ones. */
   #allPrincipals({ principals }: StoredIdentity): readonly PrincipalSettings[] {
     const served = this.#served.identity().principals;
     const configured = served.filter((each) => each.isStored !== true);

@@ -74,7 +74,7 @@ class Refused extends Error {
   }
 }
 
-/** Stores outcomes and the new position in one transaction. */
+/** Stores outcomes and the new position in the event log in one transaction. */
 export async function commitDelivery(
   runtime: Runtime,
   accounts: Accounts,
@@ -235,8 +235,8 @@ const missingQueue: AttemptFailure = { reason: "the queue does not exist", isFin
 export interface TriedRetry extends LoggedEvent {
   readonly record: RetryRecord;
   readonly rendered: EventGridEvent;
-  /** Undefined after success. `commit`: the delivery is part of the transaction that stores the
-   *  outcome. */
+  /** Undefined after success. `commit`: the transaction that stores the outcome also puts the event
+   *  into the queue. */
   readonly failure: AttemptFailure | "commit" | undefined;
 }
 

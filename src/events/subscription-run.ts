@@ -49,7 +49,7 @@ const concurrentMax = 64;
 const commitMax = 256;
 /** While requests are under way, outcomes are collected for this time and then stored together. */
 const commitMilliseconds = 25;
-/** Pause after an unexpected error. */
+/** Pause after an unexpected error, and the longest wait for a change. */
 const pauseMilliseconds = 5000;
 
 /** The delivery of one subscription, from its creation until `stop`. */

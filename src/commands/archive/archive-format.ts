@@ -105,9 +105,9 @@ export interface ContentFrame extends MoreContentFrame {
   /** The encoded record, without its content. */
   readonly value: Uint8Array;
   readonly length: number;
-  /** An earlier record of the archive, as of a blob with a snapshot. The content is that of this
-   *  base, cut or enlarged to `length`, with the pieces written to it. Without a base it is empty
-   *  before. */
+  /** An earlier record of the archive with similar content, as a snapshot of a blob has. The
+   *  content is that of this base, cut or enlarged to `length`, with the pieces written to it.
+   *  Without a base it is empty before. */
   readonly base?: { readonly table: string; readonly key: Uint8Array } | undefined;
 }
 

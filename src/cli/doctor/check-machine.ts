@@ -10,7 +10,7 @@ import type { Options } from "../../server/options.ts";
 /** Checks of the machine by `etagere doctor`: ports, open files, disk and clock. Also here:
  *  `Finding`, the form in which every check of `doctor/` returns its result. */
 
-/** The result of a check, which `doctor-command.ts` prints. */
+/** The result of a check, which `cli/doctor-command.ts` prints. */
 export interface Finding {
   /** The subject, for example `port 10000`. */
   readonly subject: string;

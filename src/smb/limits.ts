@@ -25,7 +25,7 @@ export const smallTrafficBytesMax = 256 * 1024;
 /** A client that receives no complete response for this long, although one waits for it, is
  *  disconnected. */
 export const unreadMillisecondsMax = 120_000;
-/** Limit of the connections (channels) per session. */
+/** Limit of the connections (channels) per session; a client cannot bind a further one. */
 export const channelsMax = 32;
 /** Limits of the sessions of a connection, and of the tree connects and handles of a session. More
  *  are rejected with STATUS_INSUFFICIENT_RESOURCES. */
@@ -40,5 +40,5 @@ export const pendingRequestsMax = 1024;
 export const pendingBytesMax = 64 * 1024 * 1024;
 /** Idle time after which TCP keep-alive probes begin, which detect clients that have crashed. */
 export const keepAliveMilliseconds = 60_000;
-/** A connection that has not authenticated by then is closed. */
+/** A connection on which no login has succeeded after this time is closed. */
 export const loginMillisecondsMax = 30_000;

@@ -52,7 +52,7 @@ export class Session {
   /** Whether the client authenticated again as anonymous: then it may use only its existing handles
    *  and tree connects. */
   isAnonymous = false;
-  /** Signer of the first channel. A connection that binds a channel signs SESSION_SETUP with it. */
+  /** Signer of the first channel. A connection that is being bound signs SESSION_SETUP with it. */
   signer: Signer | undefined;
   encryptor: Encryptor | undefined;
   signingRequired = false;

@@ -76,7 +76,7 @@ export const messageCount = boundedNumber("numofmessages", () => ({
   max: messagesPerGetMax,
 }));
 
-/** `visibilitytimeout` of Get Messages. */
+/** `visibilitytimeout` of Get Messages: how long messages that it returns are invisible. */
 export const getVisibilityTimeout = boundedNumber("visibilitytimeout", (version) => ({
   min: 1,
   max: isAtLeast(version, "2011-08-18") ? weekSeconds : oldVisibilitySecondsMax,
@@ -84,7 +84,7 @@ export const getVisibilityTimeout = boundedNumber("visibilitytimeout", (version)
 
 const visibilityTimeout = boundedNumber("visibilitytimeout", () => ({ min: 0, max: weekSeconds }));
 
-/** `visibilitytimeout` of Update Message. */
+/** `visibilitytimeout` of Update Message, which the request must have. */
 export const updateVisibilityTimeout = required(visibilityTimeout);
 
 export const popReceipt = required(query("popreceipt", text));

@@ -189,7 +189,7 @@ interface WatchedShare {
 /** Most commits in the backlog of a share. Beyond this, the backlog is dropped, and all watches of
  *  the share get STATUS_NOTIFY_ENUM_DIR, on which clients list their directories again. */
 const backlogMax = 4096;
-/** Commits of whose directories the ancestors are read at the same time: a watch may be on one. */
+/** Commits whose directories are looked up at once, with their parents, which may be watched. */
 const lookupsMax = 64;
 /** Watches that are notified in one iteration of the event loop; others wait for the next one. */
 const watchesPerIterationMax = 256;

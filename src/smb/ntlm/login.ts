@@ -33,7 +33,7 @@ const NtlmFlag = {
   bits56: 0x8000_0000,
 } as const;
 
-/** Flags that every CHALLENGE message has. */
+/** Flags that every CHALLENGE message of this server has. */
 const alwaysSet =
   NtlmFlag.unicode |
   NtlmFlag.ntlm |
@@ -167,7 +167,7 @@ export function passwordHash(password: string): Buffer {
   return md4(Buffer.from(password, "utf16le"));
 }
 
-/** The messages of one login, which the client's proof of the password and its MIC cover. */
+/** The messages of one login, which the client signs with its proof and its MIC. */
 interface Exchange {
   readonly negotiate: Buffer;
   readonly challengeMessage: Buffer;

@@ -50,7 +50,7 @@ import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
 /** The number of FileFullEaInformation; no file has the extended attributes that it queries. */
 const extendedAttributesClass = 15;
 
-/** QUERY_INFO: returns the information class that the request names. */
+/** QUERY_INFO: returns the structure (information class) that the request names. */
 export async function queryInfo(request: TreeRequest): Promise<CommandResult> {
   const decoded = decodeQueryInfo(request.message);
   if (decoded === undefined) return Status.invalidParameter;

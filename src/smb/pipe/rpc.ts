@@ -75,7 +75,7 @@ function fault(callId: number, contextId: number): Buffer {
 const responseHeaderBytes = 8;
 const stubBytesMax = fragmentBytesMax - headerBytes - responseHeaderBytes;
 
-/** The response to a call, in as many fragments of `fragmentBytesMax` as needed. */
+/** The response to a call, in fragments of at most `fragmentBytesMax`. */
 function responses(callId: number, contextId: number, output: Buffer): Buffer {
   const fragments: Buffer[] = [];
   for (let at = 0; at === 0 || at < output.length; at += stubBytesMax) {

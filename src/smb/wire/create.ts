@@ -210,7 +210,7 @@ export function decodeDurable(
   const [first] = found;
   if (first === undefined) return undefined;
   if (found.length > 1) {
-    // A version 1 request next to a version 1 reconnect is ignored ([MS-SMB2] 3.3.5.9.7).
+    // Beside a reconnect of version 1, a request of version 1 is ignored ([MS-SMB2] 3.3.5.9.7).
     const reconnect = found.find(({ name }) => name === ContextName.durableReconnect);
     const others = found.filter((context) => context !== reconnect);
     const mayIgnore = others.every(({ name }) => name === ContextName.durable);

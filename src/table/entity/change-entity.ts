@@ -101,7 +101,7 @@ export const updateEntity = operation({
   decide: replaceProperties,
 });
 
-/** Sets properties of an entity.
+/** Sets properties of an entity, and keeps its other ones.
  *  learn.microsoft.com/rest/api/storageservices/merge-entity */
 export const mergeEntity = operation({
   ...conditionalChange,

@@ -162,7 +162,7 @@ function openConnections(
   return { sockets, streams };
 }
 
-/** Unreferences a listener and the connections that it accepts from now on. */
+/** Lets the process end although a server is open, and has connections accepted from now on. */
 export function unref(server: NetServer): void {
   server.unref();
   server.on("connection", (socket) => socket.unref());

@@ -110,7 +110,8 @@ export async function renderEventMetrics(manager: SubscriptionManager): Promise<
   ]);
 }
 
-/** The lines of a histogram: each bucket counts all observations up to its bound. */
+/** The lines of a histogram in the form of Prometheus: each bucket counts all observations up to
+ *  its bound, also those of lower buckets. */
 function renderBuckets(name: string, labels: string, sample: BucketSample): readonly string[] {
   const prefix = labels === "" ? "" : `${labels},`;
   const suffix = labels === "" ? "" : `{${labels}}`;

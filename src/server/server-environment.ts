@@ -19,7 +19,7 @@ export interface ServerEnvironment extends World {
   readonly auditLog?: AuditLog | undefined;
   /** Disk and network of a simulated machine; undefined: those of this machine. */
   readonly machine?: SimulatedMachine | undefined;
-  /** Undefined without `--otlp`. */
+  /** Exports traces and metrics; undefined without `--otlp`. */
   readonly telemetry?: Telemetry | undefined;
   /** Undefined without `--workers`: then the server is one process. */
   readonly worker?: WorkerPart | undefined;

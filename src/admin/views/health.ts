@@ -139,7 +139,7 @@ export class Health {
   }
 }
 
-/** The response of `/admin/v1/health`. */
+/** What the health page shows: the response of `/admin/v1/health`. */
 export type HealthView = Awaited<ReturnType<Health["measure"]>>;
 
 type Use = Sizes & ContentUse;

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BodyAborted, BodyTooSlow } from "../http/request/request-body.ts";
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
-import { SnapshotTooOld } from "../store/open-views.ts";
-import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
+import { isTemporary, StoreClosed } from "../store/store.ts";
 import type { AdminContext, RouteContext } from "./admin-context.ts";
 import { auditOf } from "./admin-audit.ts";
 import { refuse, sendResponse, type AdminResponse } from "./admin-response.ts";
@@ -93,8 +92,6 @@ interface AdminExchange {
   readonly response: ServerResponse;
 }
 
-const unavailableErrors = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
-
 /** The response to a request that has thrown. A busy, unavailable or closed store and a slow client
  *  are no bugs: 503 or 408. All else is one: 500, and an entry in the log. */
 function failed(
@@ -103,7 +100,7 @@ function failed(
   error: unknown,
 ): AdminResponse {
   const reason = error instanceof Error ? error.message : String(error);
-  if (unavailableErrors.some((kind) => error instanceof kind)) {
+  if (isTemporary(error) || error instanceof StoreClosed) {
     return refuse(503, "ServerBusy", reason, { "Retry-After": "1" });
   }
   if (error instanceof BodyTooSlow) {

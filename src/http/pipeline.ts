@@ -6,7 +6,6 @@ import { isRoleCaller } from "../protocol/roles/role.ts";
 import { execute, type Call, type Outcome } from "../operation/execute.ts";
 import { QuotaExceeded } from "../operation/quotas.ts";
 import type { Batch, ReplyBody } from "../operation/reply.ts";
-import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import { checkPermission } from "./auth/authorise-call.ts";
 import { prepareCall, renewCall, selectOperation } from "./request/prepare.ts";
@@ -268,7 +267,7 @@ function faultOf({ log }: HttpService, context: RequestContext, error: unknown):
   if (error instanceof BodyAborted) throw error;
   if (error instanceof BodyTooSlow) return fail("OperationTimedOut");
   if (error instanceof QuotaExceeded) return overQuota;
-  if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return serverBusy;
+  if (error instanceof StoreBusy) return serverBusy;
   if (error instanceof AccountChanged) return serverBusy;
   // A stop waits 10 s for running requests; this one took longer.
   if (error instanceof StoreClosed) return serverBusy;

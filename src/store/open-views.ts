@@ -3,7 +3,7 @@ import type { Clock } from "../base/world.ts";
 import type { Awaitable } from "../base/awaitable.ts";
 import type { EngineView, ScanBounds, StateView, VersionedEntry } from "./engine.ts";
 import type { KeyText } from "../encoding/keys.ts";
-import type { Key } from "./store.ts";
+import { StoreBusy, type Key } from "./store.ts";
 
 /** The open views of a store: their age limit, and the sharing of one view by the requests of an
  *  event-loop iteration. Both kinds of stores use `OpenViews`; only those on this machine share
@@ -11,7 +11,7 @@ import type { Key } from "./store.ts";
 
 /** Thrown by reads of a view that is older than `snapshotAgeMax`. An engine keeps every old version
  *  that an open view may read, so a view without an age limit would make the data file grow. */
-export class SnapshotTooOld extends Error {
+export class SnapshotTooOld extends StoreBusy {
   override readonly name = "SnapshotTooOld";
 }
 

@@ -130,7 +130,7 @@ export type Unwatch = () => void;
 /** Thrown after too many conflicts in a row, or if the commit queue is full. The client gets
  *  `ServerBusy`. */
 export class StoreBusy extends Error {
-  override readonly name = "StoreBusy";
+  override readonly name: string = "StoreBusy";
 }
 
 /** Thrown if the work of a transaction takes so long that it would delay all other transactions. */

@@ -8,6 +8,7 @@ import { newRequestLimits } from "../../src/server/request-limits.ts";
 import { listenSmb, type SmbEndpoint } from "../../src/server/smb-endpoint.ts";
 import { realEnvironment } from "../../src/host/world.ts";
 import { Status } from "../../src/smb/status.ts";
+import { SnapshotTooOld } from "../../src/store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { WireClient } from "./wire-client.ts";
 
@@ -59,6 +60,10 @@ it.each<[Error, readonly string[]]>([
   ],
   [
     new StoreBusy("too many wait"),
+    ["storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES"],
+  ],
+  [
+    new SnapshotTooOld("a view was kept for too long"),
     ["storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES"],
   ],
   [new StoreClosed("the store was closed"), []],

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-import { StoreBusy, StoreUnavailable } from "../store.ts";
+import { isTemporary, StoreUnavailable } from "../store.ts";
 import { permanentErrorClasses } from "./postgres-specifics.ts";
 import { fencedCode } from "./schema.ts";
 
@@ -23,8 +23,7 @@ export function isFenced(error: unknown): boolean {
 /** Converts an error to `StoreUnavailable` if it is transient or this server node was fenced;
  *  returns every other error unchanged. */
 export function asUnavailable(error: unknown): unknown {
-  const isStoreError = error instanceof StoreUnavailable || error instanceof StoreBusy;
-  if (isStoreError) return error;
+  if (isTemporary(error)) return error;
   if (isFenced(error)) {
     return new StoreUnavailable("this server node was fenced: restart it", { cause: error });
   }

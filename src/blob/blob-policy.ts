@@ -12,6 +12,9 @@ import { checkPath } from "./tree/find-path.ts";
 import { feedContainer } from "./change-feed/feed-records.ts";
 import { archive, checkTierConditions, type TierConditions } from "./tier/rehydration.ts";
 
+/** What every operation on a blob declares about the blob that it concerns (`BlobPolicy`), and the
+ *  check of it, which `resources.ts` runs for every request. */
+
 /** Rules that every operation on a blob declares in `policy`, besides target, lease and conditions.
  *  `checkBlobPolicy` enforces them. */
 export interface BlobPolicy {
@@ -20,31 +23,35 @@ export interface BlobPolicy {
    *  the old one stays as a version, even under an immutability policy. `remove`: deletes the blob.
    *  `none`: returns properties, or changes only what immutability policies do not protect. */
   readonly content: "read" | "change" | "replace" | "remove" | "none";
-  /** Which generations of a blob the address may name: only the blob itself (`current`), also its
-   *  versions, or also its snapshots (`any`). */
+  /** Which states of a blob the address may name: only the current one (`current`), also earlier
+   *  versions, or also snapshots (`any`). */
   readonly generations: "current" | "versions" | "any";
-  /** Whether the operation is rejected while an asynchronous copy to the blob is pending. */
+  /** Whether the operation is rejected while an asynchronous copy to the blob is pending, because
+   *  the content is not complete before its end. */
   readonly pendingCopy: "reject" | "allow";
   /** `match`: the request must have the customer-provided key with which the blob is encrypted. The
    *  operation then needs a parameter with the role `encryption` (`protocol/encryption.ts`);
    *  without one, each request to an existing blob fails with 500. */
   readonly clientKey: "match" | "none";
-  /** The name under which the event log records a change by the operation. */
+  /** The name under which the event log of the account, which subscriptions and the change feed
+   *  read, records a change by the operation. */
   readonly event: BlobApi;
   /** Set for Incremental Copy Blob alone: no other operation may write the blobs that it creates;
    *  clients read their snapshots. */
   readonly incrementalCopy?: true;
   /** `reject`: the operation fails on directories of hierarchical accounts. `recreate` (Put Blob):
-   *  it may replace a directory by one, if its metadata has the folder mark. */
+   *  it may replace a directory by one, if the new metadata has the folder mark
+   *  (`hdi_isfolder=true`). */
   readonly directories?: "reject" | "recreate";
-  /** `directory`: on flat accounts the operation treats the empty name, and a name that is only the
-   *  common prefix of other names, as a directory that exists. */
+  /** `directory` (reads of the Data Lake API): on flat accounts the operation treats the empty
+   *  name, and a name that is only the common prefix of other names, as a directory that exists. */
   readonly prefixes?: "directory";
-  /** `exists`: the operation treats a blob that has only uncommitted blocks as existing. */
+  /** `exists` (Lease Blob): the operation treats a name with uncommitted blocks only as a blob. */
   readonly uncommitted?: "exists";
 }
 
-/** Declared by operations that read a blob, a snapshot or a version. */
+/** What operations that read a blob, a snapshot or a version have in common: they take these fields
+ *  over into their declarations, and override some (Get Blob, for example). */
 export const blobRead = {
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "must-exist",
@@ -60,7 +67,8 @@ export const blobRead = {
   },
 } as const;
 
-/** Declared by operations that change a blob. */
+/** What operations that change an existing blob have in common: they take these fields over into
+ *  their declarations, and override some (Put Page, for example). */
 export const blobChange = {
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
@@ -80,8 +88,8 @@ type BlobContext = GuardContext<BlobAddress>;
 
 const passed = ok(undefined);
 
-/** Checks the policy of an operation. Runs after the checks of lease and conditions, in the same
- *  transaction. */
+/** Checks a request against the policy that its operation declares. Runs as the guard of blobs
+ *  (`resources.ts`), after the checks of lease and conditions, in the same transaction. */
 export function checkBlobPolicy(context: BlobContext): Result<void> {
   const writable = checkWritable(context);
   if (!writable.ok) return writable;
@@ -105,7 +113,8 @@ export function checkBlobPolicy(context: BlobContext): Result<void> {
   return decrypted.ok ? checkArchived(policy, target) : decrypted;
 }
 
-/** Rejects writes to the container of the change feed, which only the server writes. */
+/** Rejects writes to the container of the change feed (`$blobchangefeed`), which only the server
+ *  writes. */
 export function checkWritable({ operation, address }: BlobContext): Result<void> {
   const isRejected = address.container === feedContainer && operation.effect === "writes";
   return isRejected ? fail("InsufficientAccountPermissions") : passed;

@@ -49,16 +49,16 @@ const eventTypes = {
 
 type Api = keyof typeof eventTypes;
 
-/** What an operation counts as in the event log. `none`: its changes are no events. `decided`: the
- *  reply says it (`DecidedEvent`). */
+/** What an operation counts as in the event log. `none`: its changes cause no events. `decided`:
+ *  the reply names it (`DecidedEvent`). */
 export type BlobApi = Api | "none" | "decided";
 
-/** The event of one decision, in `event` of its reply. Used where the operation alone does not
- *  determine the event. */
+/** The event of one decision, in `event` of its reply. For operations of the Data Lake API whose
+ *  event depends on the request: flush, rename and delete. */
 export interface DecidedEvent {
   readonly api: Api;
-  /** `each`: the event of each blob that the effects write or delete, written blobs with this
-   *  `api`. Otherwise one event of the target. */
+  /** `each`: one event for each blob that the effects write (with this `api`) or delete, as when a
+   *  directory of a flat account is renamed. Undefined: one event of the target. */
   readonly of?: "each";
   /** The target after the change, if the reply does not put it: an effect writes it under another
    *  key, as in a rename. */
@@ -78,8 +78,9 @@ export function blobEvents(change: BlobChange): readonly Effect[] {
   return [...events, ...rehydrationJob(change)];
 }
 
-/** The job that writes an event when a rehydration that this change begins has ended. It does not
- *  write the blob: reads compute the new tier from the time (`afterRehydration`). */
+/** The background job that writes an event when a rehydration (a change from the tier Archive,
+ *  which takes hours) that this change begins has ended. It does not write the blob: reads compute
+ *  the new tier from the time (`afterRehydration`). */
 function rehydrationJob({ reply, before, scope }: BlobChange): readonly Effect[] {
   const decided = reply.event as DecidedEvent | undefined;
   const after = (reply.put as BlobRecord | undefined) ?? decided?.record;
@@ -110,7 +111,8 @@ function eventsIn(change: BlobChange): readonly EventRecord[] {
   return [...events, own];
 }
 
-/** The events of an operation that changes several blobs of a flat account. */
+/** One event for each blob that an operation writes or deletes: a rename or deletion of a directory
+ *  of a flat account changes all blobs below it. */
 function eventsOfEffects(change: BlobChange, api: Api): readonly EventRecord[] {
   const { effects = [] } = change.reply;
   return effects.flatMap((effect) => {
@@ -127,7 +129,8 @@ function hasEffects({ effects = [] }: BlobChange["reply"]): boolean {
   return effects.length > 0;
 }
 
-/** The snapshots and versions that a deletion removes or marks as soft-deleted. */
+/** The snapshots, or the addressed version, that a deletion removes or soft-deletes: each has an
+ *  event of its own. */
 function removedGenerations({ reply, now, address, before }: BlobChange): readonly BlobRecord[] {
   const isAddressed = address.snapshot !== undefined || address.versionId !== undefined;
   if (isAddressed) return before === undefined ? [] : [before as BlobRecord];
@@ -177,7 +180,8 @@ function typeOf(api: Api, after: BlobRecord | undefined, state: BlobRecord | und
   if (api === "SetBlobTier" && after?.rehydration !== undefined) {
     return "BlobAsyncOperationInitiated";
   }
-  // The Blob API can create and delete directories of hierarchical accounts, too.
+  // The Blob API, too, can create and delete directories of hierarchical accounts. Its event is
+  // then that of a directory.
   if (state?.directory === undefined) return type;
   return type === "BlobCreated" || type === "BlobDeleted" ? directoryTypes[type] : type;
 }
@@ -187,17 +191,17 @@ const directoryTypes = {
   BlobDeleted: "DirectoryDeleted",
 } as const;
 
-/** A change of a blob that the server makes itself. */
+/** A change of a blob that no request causes: the end of a copy or rehydration, or an expiry. */
 interface ServerChange {
   readonly api: Api;
   readonly before: BlobRecord | undefined;
   readonly after: BlobRecord | undefined;
-  /** Length of the content, if the record does not refer to it yet. */
+  /** Length of the content in bytes, if the record does not refer to it yet (end of a copy). */
   readonly contentLength?: number;
 }
 
-/** The event of a change that the server itself makes (the end of a copy): none if the account has
- *  no event log, or if the container was deleted. */
+/** The effects that log the event of a change without a request: none if the account has no event
+ *  log, or if the container was deleted. */
 export async function serverEvents(
   view: RecordView,
   { container: directory, name }: BlobKey,

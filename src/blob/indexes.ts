@@ -30,8 +30,8 @@ export const containerTags = defineIndex<TagKey, EmptyRecord>({
   codec: recordCodec<EmptyRecord>({ version: 1 }),
 });
 
-/** Tag index over all containers, for searches in an account. A search skips containers of other
- *  accounts. */
+/** Tag index over all containers, for searches in an account. Keys begin with the tag, not with an
+ *  account, so a search skips containers of other accounts. */
 export const allTags = defineIndex<TagKey, EmptyRecord>({
   name: "all-tags",
   tag: 0x28,
@@ -58,8 +58,8 @@ interface DirectoryName {
   readonly name: string;
 }
 
-/** Where a directory of a hierarchical account is, by its id: in which directory, under which
- *  name. */
+/** Parent directory and name of each directory of a hierarchical account, by its id. A blob is
+ *  keyed by the id of its directory; its path is found here (`tree/find-path.ts`). */
 export const directoryNames = defineIndex<{ id: bigint }, DirectoryName>({
   name: "directory-names",
   tag: 0x2b,
@@ -67,7 +67,7 @@ export const directoryNames = defineIndex<{ id: bigint }, DirectoryName>({
   codec: recordCodec<DirectoryName>({ version: 1 }),
 });
 
-/** A legal hold, or an immutability policy that ends at `until`. */
+/** What forbids the deletion of one blob: a legal hold, or an immutability policy until `until`. */
 interface Hold {
   readonly legalHold: boolean;
   readonly until?: bigint | undefined;

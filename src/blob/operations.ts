@@ -55,8 +55,10 @@ import { undeleteBlob } from "./write/undelete-blob.ts";
 import { snapshotBlob } from "./write/snapshot-blob.ts";
 import { getPage } from "./website/get-page.ts";
 
-/** All operations of the Blob API, as the router of `http/` sees them. The order matters only
- *  between routes with equally many requirements: the first that matches is used. */
+/** The list of the operations of the Blob API, to which each new operation is added. */
+
+/** The operations from which the router of `http/` chooses. The order matters only between routes
+ *  with equally many requirements: the first that matches is used. */
 export const operations: readonly Operation[] = [
   declarePreflight("blob", "Preflight Blob Request"),
   declareUserDelegationKey("blob", { since: "2018-11-09" }),

@@ -29,24 +29,26 @@ import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import type { ClearedRange } from "./page/cleared-ranges.ts";
 import { checkProtection } from "./protection/protection.ts";
 
-/** The stored records and tables of the Blob service. */
+/** The stored records and tables of the Blob service: containers, blobs, their generations
+ *  (snapshots, versions and soft-deleted states), and uncommitted blocks. */
 
-/** Whether a blob has expired and must be treated as absent; a reclaim job removes its record
- *  later. A legal hold or immutability policy defers the expiry. */
+/** Whether a blob has expired (Set Blob Expiry) and must be treated as absent; a reclaim job, which
+ *  runs in the background, removes its record later. A legal hold or immutability policy defers the
+ *  expiry. */
 export function isExpired(record: BlobRecord, now: Ticks): boolean {
   const { expiresAt } = record;
   return expiresAt !== undefined && expiresAt <= now && checkProtection(record, now).ok;
 }
 
-/** The bytes of a blob or generation that count against the quota of its account. A page blob
- *  counts with its full size, as Azure charges a disk. Generations that share content count it
- *  each. */
+/** The bytes of a blob, or of a snapshot, version or soft-deleted state of it, that count against
+ *  the quota of its account. A page blob counts with its full size, as Azure charges a disk. States
+ *  that share content count it each. */
 export function blobBytes({ content, metadata }: BlobRecord): number {
   return content.length + metadataBytes(metadata);
 }
 
-/** The bytes of Data Lake appends in the upload record itself (`inline`) that count against the
- *  quota. Appends in `blocks` are counted there. */
+/** The bytes of unflushed Data Lake appends in the upload record itself (`inline`), for the quota
+ *  of the account. Appends in the table `blocks` are counted there. */
 export function uploadBytes({ inline = [] }: UploadRecord): number {
   return inline.reduce((sum, { source }) => sum + source.bytes.length, 0);
 }
@@ -67,7 +69,7 @@ export interface ContainerRecord {
   readonly denyEncryptionScopeOverride?: boolean | undefined;
 }
 
-/** The stored record of a soft-deleted container. */
+/** A soft-deleted container, which Restore Container can restore for `retentionDays`. */
 export interface DeletedContainerRecord extends ContainerRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
@@ -87,22 +89,22 @@ export interface BlobRecord {
   readonly tags?: Tags | undefined;
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
-  /** Version id. Undefined if versioning was off. */
+  /** Version id: when this state was written. Undefined if versioning was off then. */
   readonly versionId?: Ticks | undefined;
-  /** Set on versions that were replaced by a later one. */
+  /** Set on earlier versions: states that a later write replaced, or that were deleted. */
   readonly superseded?: true | undefined;
-  /** Time of the snapshot; undefined for anything else. */
+  /** Time of the snapshot; undefined if the record is no snapshot. */
   readonly snapshot?: Ticks | undefined;
-  // Set if the state is soft-deleted.
+  // Set while the state is soft-deleted: it can be restored, but not read.
   readonly deleted?: Deletion | undefined;
   /** Page blobs: the sequence number that clients use for conditional writes; undefined means 0. */
   readonly sequenceNumber?: bigint | undefined;
-  /** Page blobs: ETag of the creation. Comparing with an earlier snapshot fails if the blob was
-   *  created again since. */
+  /** Page blobs: ETag of the creation. Get Page Ranges Diff compares it with that of the earlier
+   *  snapshot, and fails if the blob was created again since. */
   readonly lineage?: Ticks | undefined;
-  /** Page blobs: pages that were cleared, for the comparison with an earlier snapshot. */
+  /** Page blobs: pages that were cleared, for Get Page Ranges Diff (`page/cleared-ranges.ts`). */
   readonly cleared?: readonly ClearedRange[] | undefined;
-  /** Append blobs: number of appended blocks. */
+  /** Append blobs: number of appended blocks, which Azure limits to 50,000. */
   readonly committedBlockCount?: number | undefined;
   /** Append blobs: whether the blob is sealed and accepts no further appends. */
   readonly sealed?: true | undefined;
@@ -115,7 +117,7 @@ export interface BlobRecord {
   /** SHA-256 of the customer-provided key with which the content is encrypted; undefined without
    *  one. */
   readonly keySha256?: Uint8Array | undefined;
-  /** The pending rehydration of an archived blob. */
+  /** The pending change of an archived blob to a readable tier; undefined without one. */
   readonly rehydration?: Rehydration | undefined;
   readonly immutability?: ImmutabilityPolicy | undefined;
   readonly legalHold?: boolean | undefined;
@@ -133,7 +135,7 @@ export interface BlobRecord {
   readonly transactionId?: string | undefined;
 }
 
-/** A change from the tier Archive, which takes hours. */
+/** A pending change from the tier Archive, which takes hours, as in Azure. */
 export interface Rehydration {
   readonly to: string;
   /** From this time on the blob has the tier `to`. */
@@ -174,7 +176,8 @@ export interface UploadRecord {
   readonly blockIdLength: number;
   /** Time of the last Put Block, to the hour. The upload ends a week later. */
   readonly touched: Ticks;
-  /** Small appended data, which costs no record of its own; undefined if `blocks` has all of it. */
+  /** Small data that the Data Lake API appended, stored here to save records in `blocks`; undefined
+   *  if `blocks` has all of it. */
   readonly inline?: readonly InlineAppend[] | undefined;
   /** Set if there is data in `blocks` beside `inline`. */
   readonly hasBlocks?: true | undefined;
@@ -182,7 +185,7 @@ export interface UploadRecord {
   readonly lease?: Lease | undefined;
 }
 
-/** Data that was appended and not flushed. */
+/** Data that the Data Lake API has appended to a file and not yet flushed, that is, committed. */
 export interface InlineAppend {
   /** An id of the same form as that of a block with appended data (`appendedId`). */
   readonly id: string;
@@ -207,7 +210,8 @@ export interface BlobKey {
   readonly name: string;
 }
 
-/** The key of a generation: `at` is the time of the snapshot, version or deletion. */
+/** The key of a generation (a snapshot, an earlier version or a soft-deleted state): `at` is the
+ *  time of the snapshot, version or deletion. */
 export interface GenerationKey extends BlobKey {
   readonly at: Ticks;
   readonly kind: (typeof generationKinds)[number];
@@ -222,7 +226,8 @@ const headersShape = {
   contentDisposition: true,
 } as const;
 
-/** Fields are stored by position: those that nearly every blob has come first. */
+/** Fields are stored by position, up to the last one that a record has: those that nearly every
+ *  blob has come first, which keeps records short. A new field is appended. */
 const blobCodec = recordCodec<BlobRecord>({
   version: 2,
   migrate: { 1: (record) => record },
@@ -263,7 +268,7 @@ const blobCodec = recordCodec<BlobRecord>({
   },
 });
 
-/** When a soft-deleted blob can no longer be restored. */
+/** The time from which on a soft-deleted blob can no longer be restored. */
 export function retentionEnds({ at, retentionDays }: Deletion): Ticks {
   return at + BigInt(retentionDays) * ticksPerDay;
 }
@@ -326,7 +331,8 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   },
 });
 
-/** Kinds of generations. The position in this list is a part of keys. */
+/** Kinds of generations. The position in this list is a part of stored keys, so the order must not
+ *  change. */
 export const generationKinds = ["version", "snapshot", "deleted"] as const;
 
 /** Generations: snapshots, earlier versions and soft-deleted states, by name, then oldest first.
@@ -379,7 +385,8 @@ export const uploads = defineTable<BlobKey, UploadRecord>({
   defines: { id: "upload" },
   hasLease: true,
   countedBytes: uploadBytes,
-  // Uploads of appended data have one job for all uploads of a directory instead (`blob-uploads`).
+  // Uploads of data that the Data Lake API appended have another job: one for all that were opened
+  // in one directory within an hour (`blob-uploads`).
   period: {
     jobKinds: ["blob-upload"],
     scopeOf: ([container, name], { id }) => [container as bigint, name as string, id],
@@ -389,6 +396,7 @@ export const uploads = defineTable<BlobKey, UploadRecord>({
   },
 });
 
+/** Number of uncommitted blocks of an upload, which Azure limits to 100,000. */
 export const blockCount = defineCounter({
   name: "blocks of upload",
   tag: 0x26,
@@ -408,7 +416,8 @@ export const blocks = defineTable<{ upload: bigint; id: string }, BlockRecord>({
   countedBytes: ({ content }) => content.length,
 });
 
-/** All tables of the Blob service. Reclaim jobs empty those of one owner in this order. */
+/** All tables of the Blob service. Reclaim jobs, which remove what a deleted account, container or
+ *  upload owned, empty them in this order. */
 export const blobTables: readonly AnyTable[] = [
   anyTable(containers),
   anyTable(deletedContainers),

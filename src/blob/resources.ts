@@ -72,10 +72,11 @@ export interface BlobAddress extends Address {
   readonly versionId: Ticks | undefined;
 }
 
-/** The scope of operations on blobs. `key` is where the addressed blob is stored. */
+/** The scope of operations on blobs: the records above the blob. `key` is where the blob is
+ *  stored. */
 export interface ContainerScope extends AccountScope, PathScope {
   readonly container: ContainerRecord;
-  /** Set if the URL lacks the account name and the first name in it is that of the container. */
+  /** Set if the URL of a rename lacks the account name, so that its first name is the container. */
   readonly isAccountOmitted?: true;
   /** The uncommitted blocks of a name without a blob; undefined if the operation does not depend on
    *  them. */
@@ -96,8 +97,9 @@ interface BlobResources {
   readonly page: { scope: PageScope; target: BlobRecord };
 }
 
+/** Declares an operation of the Blob API, with the first x-ms-version that has the API. */
 export const operation = operationsOf<BlobResources, BlobAddress>("2009-09-19");
-/** Declares an operation of the Data Lake API, which is newer. */
+/** Declares an operation of the Data Lake API, which is newer than the Blob API. */
 export const pathOperation = operationsOf<BlobResources, BlobAddress>("2018-11-09");
 
 function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
@@ -110,7 +112,8 @@ function loadBlob(view: RecordView, request: LoadRequest<BlobAddress>): Awaitabl
   return prefixes === undefined ? loaded : withPrefix(view, loaded);
 }
 
-/** Adds a directory as the target if it is only the common prefix of names on a flat account. */
+/** Adds a directory as the target if the name has no blob, but is the common prefix of names on a
+ *  flat account. */
 async function withPrefix(
   view: RecordView,
   found: Awaitable<LoadedResource>,
@@ -123,8 +126,9 @@ async function withPrefix(
   return { ...loaded, target: prefixDirectory(etag) };
 }
 
-/** Adds whether the blob is a file. A name without a blob may be that of a directory on flat
- *  accounts, where a directory is a common prefix of names. */
+/** Adds whether the blob is a file (`Access.isFile`), which authorisation asks if an operation also
+ *  reaches what is below a directory. On flat accounts a name without a blob may be that of a
+ *  directory: a common prefix of names. */
 function withKind(loaded: LoadedResource): LoadedResource {
   const { access, scope, target } = loaded;
   if (access === undefined || !scope.ok) return loaded;
@@ -136,7 +140,7 @@ function withKind(loaded: LoadedResource): LoadedResource {
 }
 
 /** Loads the target of an operation. A rename names the whole new path, or an existing directory to
- *  which `entry-name` is appended. */
+ *  which its parameter with the role `entry-name` is appended. */
 function loadNamed(view: RecordView, request: LoadRequest<BlobAddress>): Awaitable<LoadedResource> {
   const { operation: selected, input } = request;
   if (selected?.roles?.["entry-name"] === undefined || input === undefined) {
@@ -207,8 +211,8 @@ function loadInContainer(
   );
 }
 
-/** Lists the fields, because a spread would take longer than all else that the load of a blob
- *  does here. */
+/** The scope of a blob. Lists the fields, because a spread would take longer than all else that the
+ *  load of a blob does here. */
 function scopeOf(
   account: AccountRecord,
   container: ContainerRecord,
@@ -258,7 +262,8 @@ function loadedOf(scope: ContainerScope, target: BlobRecord | undefined): Loaded
   };
 }
 
-/** Whether the operation can run without a blob, or treats uncommitted blocks as one. */
+/** Whether uncommitted blocks must be loaded if there is no blob: the operation can run without
+ *  one, or treats uncommitted blocks as one. */
 function dependsOnUpload(selected: Operation | undefined): selected is Operation {
   if (selected === undefined) return false;
   return selected.target !== "must-exist" || treatsAsBlob(selected);

@@ -17,8 +17,8 @@ import { identifyPage } from "./website/get-page.ts";
 /** Most records that one step of a reclaim job reads, so that its transaction stays short. */
 const scannedMax = 500;
 
-/** Removes the uploads with appended data of one directory whose period has ended: all that were
- *  opened in one hour share a job. */
+/** Background job (`blob-uploads`) that removes uncommitted Data Lake appends of one directory, a
+ *  week after the last one. All uploads that were opened in one hour share a job. */
 const expireUploads: ReclaimHandler = async (view, [container, from]) => {
   const below = [container as bigint, from as string];
   const bounds = { ...uploads.range([container as bigint]), start: uploads.prefix(below) };
@@ -42,7 +42,8 @@ const expireUploads: ReclaimHandler = async (view, [container, from]) => {
 
 const removeExpiredBlob = removeExpired(anyTable(blobs));
 
-/** Reclaim job of an expired blob: removes it, with the same event as a deletion. */
+/** Background job (`blob-expiry`) of an expired blob: removes it, with the same event as a
+ *  deletion. */
 const expireBlob: ReclaimHandler = async (view, scope) => {
   const removed = await removeExpiredBlob(view, scope);
   if (removed.removals === undefined) return removed;
@@ -53,8 +54,9 @@ const expireBlob: ReclaimHandler = async (view, scope) => {
   return { ...removed, appends };
 };
 
-/** Reclaim job that writes the event of an ended rehydration. If the blob was written since, its
- *  record no longer has `due`, and there is no event. */
+/** Background job (`blob-rehydration`) that writes the event of an ended change from the tier
+ *  Archive. If the blob was written since, its record no longer has `due`, and there is no
+ *  event. */
 const endRehydration: ReclaimHandler = async (view, [container, name, due]) => {
   const key = { container: container as bigint, name: name as string };
   const record = await view.get(blobs, key);

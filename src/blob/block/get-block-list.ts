@@ -6,6 +6,9 @@ import { elementOf, joined, xmlBodyOf } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 import { committedBlocks, findUpload, stagedBlocks } from "./read-blocks.ts";
 
+/** Get Block List. Clients that resume an interrupted upload learn from it which blocks they need
+ *  not send again. */
+
 /** Lists committed and uncommitted blocks of a blob.
  *  learn.microsoft.com/rest/api/storageservices/get-block-list */
 export const getBlockList = operation({
@@ -54,8 +57,7 @@ interface ListedBlock {
   readonly length: number;
 }
 
-/** Blocks rendered into one piece of the response: a piece for each block would need more
- *  memory. */
+/** Blocks per piece (string) of the response: a piece for each block would need more memory. */
 const blocksPerPiece = 64;
 
 /** Renders the blocks batch by batch: a list may have 150,000 blocks, whose records would need more

@@ -50,7 +50,7 @@ const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root, loop) => {
 };
 
 /** Entries of the block list that are parsed or looked up per step, and the cost of a step in units
- *  of event-loop time (`base/loop-share.ts`). */
+ *  of event-loop time (`base/loop-share.ts`). Between steps other requests run. */
 const entriesPerStep = 512;
 const unitsPerStep = 64;
 

@@ -47,8 +47,8 @@ const blockId: Param<string> = {
   },
 };
 
-/** Put Block writes `touched` of an upload at most once in this time. If every Put Block wrote it,
- *  concurrent ones would conflict. */
+/** Put Block writes `touched` (the time of the last block) of an upload at most once in this time.
+ *  If every Put Block wrote it, concurrent ones would conflict. */
 export const touchIntervalTicks = 3600n * ticksPerSecond;
 
 /** The permission of operations on blocks. For a new blob, a SAS with the permission to create

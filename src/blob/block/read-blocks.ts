@@ -31,7 +31,8 @@ export function findUpload(view: RecordView, place: UploadPlace): Awaitable<Uplo
   });
 }
 
-/** Returns the stored record of the upload of a blob, even if the upload has ended. */
+/** Returns the stored record of the upload of a blob, even if the upload has ended: operations that
+ *  replace the blob remove it. */
 export function storedUpload(
   view: RecordView,
   { key, upload }: UploadPlace,
@@ -102,7 +103,8 @@ export async function* committedBlocks(
   if (last !== undefined) yield [last];
 }
 
-/** The slices of the extents in which the bytes of an uncommitted block are stored. */
+/** The slices (stored ranges of bytes) of an uncommitted block, of which Put Block List makes the
+ *  content of the blob. */
 export async function piecesOf(
   view: RecordView,
   content: ContentRef,

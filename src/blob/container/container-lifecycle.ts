@@ -30,7 +30,8 @@ const defaultEncryptionScope: Param<string | undefined> = {
   parse: (reader) => parseScope(reader, defaultScopeHeader),
 };
 
-/** learn.microsoft.com/rest/api/storageservices/create-container */
+/** Creates an empty container, on hierarchical accounts with its root directory.
+ *  learn.microsoft.com/rest/api/storageservices/create-container */
 export const createContainer = operation({
   name: "Create Container",
   ids: ["Container_Create"],

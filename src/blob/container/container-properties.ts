@@ -21,7 +21,8 @@ const readPermission = {
   publicRead: "container",
 } as const;
 
-/** learn.microsoft.com/rest/api/storageservices/get-container-properties */
+/** Returns metadata, lease, public access and default encryption scope as headers.
+ *  learn.microsoft.com/rest/api/storageservices/get-container-properties */
 export const getContainerProperties = operation({
   ...propertiesRead,
   name: "Get Container Properties",
@@ -42,7 +43,8 @@ export const getContainerProperties = operation({
   }),
 });
 
-/** learn.microsoft.com/rest/api/storageservices/get-container-metadata */
+/** Returns only the metadata.
+ *  learn.microsoft.com/rest/api/storageservices/get-container-metadata */
 export const getContainerMetadata = operation({
   ...propertiesRead,
   name: "Get Container Metadata",
@@ -56,7 +58,8 @@ export const getContainerMetadata = operation({
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
-/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-container-metadata */
+/** Replaces all metadata of a container.
+ *  learn.microsoft.com/rest/api/storageservices/set-container-metadata */
 export const setContainerMetadata = operation({
   ...propertiesChange,
   name: "Set Container Metadata",
@@ -77,7 +80,8 @@ export const publicAccess = header("x-ms-blob-public-access", oneOf("container",
 
 const aclQuery = { restype: "container", comp: "acl" };
 
-/** learn.microsoft.com/rest/api/storageservices/get-container-acl */
+/** Returns public access and the stored access policies, to which a SAS can refer.
+ *  learn.microsoft.com/rest/api/storageservices/get-container-acl */
 export const getContainerAcl = operation({
   ...propertiesRead,
   name: "Get Container ACL",
@@ -109,7 +113,8 @@ export const setContainerAcl = operation({
   },
 });
 
-/** Declares the actions of Lease Container, which share one URL.
+/** Declares some actions of Lease Container, which all share one URL: breaking a lease is declared
+ *  apart, because other permissions suffice for it.
  *  learn.microsoft.com/rest/api/storageservices/lease-container */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { restype: "container", comp: "lease" };

@@ -12,6 +12,7 @@ import { operation } from "../resources.ts";
 /** Create Session: short-lived keys for clients with a bearer token, which then sign their requests
  *  instead of sending the token each time. */
 
+/** Limit of this server for the request body, which names only the type of the session. */
 const requestBytesMax = 64 * 1024;
 /** Lifetime of a session, as in Azure's documentation. */
 const sessionSeconds = 300n;

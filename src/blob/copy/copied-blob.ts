@@ -48,7 +48,7 @@ interface CopyContext {
   readonly target: BlobRecord | undefined;
 }
 
-/** The record of the new blob, for all operations that copy. The caller adds `copy`, the state of
+/** The fields of the new blob, for all operations that copy. The caller adds `copy`, the state of
  *  the copy. */
 export function copiedBlob(
   source: SourceProperties,

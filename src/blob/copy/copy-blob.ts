@@ -52,8 +52,8 @@ export const copyBlob = operation({
     protection,
   },
   namedResources: [copySource],
-  // Recorded from Azure for versions up to 2021. The newest client libraries expect
-  // ConditionNotMet.
+  // The fault if a condition on the target fails. Recorded from Azure for versions up to 2021; the
+  // newest client libraries expect ConditionNotMet.
   conditionFaults: { any: "TargetConditionNotMet", anyUntil: "2025-11-05" },
   ifNoneMatchAny: "last",
   policy: { ...blobCreation.policy, event: "CopyBlob" },

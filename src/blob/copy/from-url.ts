@@ -177,7 +177,7 @@ function sourceChecksum({ received, input, version }: ChecksumContext) {
   return bodyChecksum(isMd5Returned ? received : { ...received, md5: undefined }, version);
 }
 
-/** The properties of a source that was fetched by a request; throws for any other source. */
+/** The properties of a source whose bytes `http/source/` has fetched; throws for any other. */
 function remoteSourceOf(source: CopySource | undefined): FetchedProperties {
   if (source?.kind !== "fetched") throw new Error("a body from a URL has no remote source");
   return source.properties;

@@ -106,8 +106,8 @@ function checkSnapshotOrder(
     : ok(undefined);
 }
 
-/** The cleared ranges of the target. Pages of the source that were cleared since the previous copy
- *  are cleared in the target now. */
+/** The cleared ranges of the target, for Get Page Ranges Diff. Pages of the source that were
+ *  cleared since the previous copy are cleared in the target now. */
 function clearedByCopy(target: BlobRecord | undefined, source: BlobRecord, now: Ticks) {
   const last = target?.copy && snapshotOf(target.copy.source);
   if (target === undefined || last === undefined) return undefined;

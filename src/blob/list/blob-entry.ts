@@ -22,7 +22,8 @@ import { contentTypeOf } from "../shared/create-blob.ts";
 import { afterRehydration, defaultTier, tierHeaders } from "../tier/rehydration.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
-/** What a listing shows of each blob: values for both formats, and their XML. */
+/** What a listing shows of each blob: values for both formats (XML and Apache Arrow), and the
+ *  XML. */
 
 /** The version id that a listing shows; undefined for snapshots, which are not versions. */
 export function versionIdOf({ snapshot, versionId }: BlobRecord): Ticks | undefined {
@@ -58,7 +59,8 @@ export function tagCountOf({ tags }: BlobRecord): number | undefined {
   return count === 0 ? undefined : count;
 }
 
-/** The properties that a listing shows for each entry. */
+/** Which properties a listing shows of each entry: those that the request includes, and those of
+ *  the account's features. */
 export interface EntryOptions {
   readonly now: Ticks;
   readonly metadata: boolean;
@@ -164,7 +166,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
   );
 }
 
-/** Recorded from Azure: for a deleted path the element is the end of its retention. */
+/** `Expiry-Time`. Recorded from Azure: for a deleted path it is the end of its retention. */
 function expiryElement({ expiresAt, deleted }: BlobRecord, options: EntryOptions): string {
   const ends = options.hierarchical && deleted ? retentionEnds(deleted) : expiresAt;
   return textElement("Expiry-Time", ends && formatHttpDate(ends));

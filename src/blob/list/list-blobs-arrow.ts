@@ -29,7 +29,8 @@ import {
  *  which newer clients request. */
 
 /** Names and types of the columns that the official clients expect. Some clients fail on an unknown
- *  name, on times that are not in seconds, and on any other spelling of `blobprefix`. */
+ *  name, on times that are not in seconds, and on any other spelling of `blobprefix` (the row of a
+ *  prefix). */
 export const blobColumns = {
   Name: "text",
   ResourceType: "text",
@@ -200,7 +201,7 @@ function protectionCells(record: BlobRecord, { immutability, legalHold }: EntryO
   };
 }
 
-/** Booleans that are false are null cells, because XML listings omit them. */
+/** Booleans that are false become null cells, because XML listings omit them. */
 function trueOrAbsent(isSo: boolean): true | undefined {
   return isSo ? true : undefined;
 }

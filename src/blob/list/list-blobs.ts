@@ -51,7 +51,7 @@ const include = wordSet(
   "permissions",
 );
 
-/** `showonly`. On flat accounts every blob counts as a file. */
+/** `showonly`: the kinds of entries to list. On flat accounts every blob counts as a file. */
 const showOnly = wordSet("showonly", "deleted", "files", "directories");
 
 /** `startfrom`: the first name to list. Ignored on later pages, which have a marker. */
@@ -118,9 +118,9 @@ export function entryOptions(
   };
 }
 
-/** Checks the parameters, and the access control lists that the listing came upon. With a
- *  delimiter, entries below a prefix are rolled up into the prefix, which cannot show
- *  snapshots. On hierarchical accounts only the slash is a possible delimiter. */
+/** Rejects a listing that came upon a directory whose access control list forbids it, or with a
+ *  delimiter that is not possible: entries below a prefix are rolled up into the prefix, which
+ *  cannot show snapshots, and on hierarchical accounts only the slash ends directories. */
 export function checkList(
   { delimiter: delimiterText, include: included }: ListInput,
   scope: AccountScope,
@@ -142,8 +142,8 @@ function isPlainListing(selection: Selection): boolean {
   return selection.delimiter === "" && !hasOthers && !uncommitted;
 }
 
-/** Does the same as `scanBlobs` for plain listings, faster: it reads one table and uses the render
- *  cache, so that an unchanged record is not even decoded. */
+/** Does the same as `scanBlobs` for plain listings, faster: it reads one table and uses the cache
+ *  of rendered entries, so that an unchanged record is not even decoded. */
 async function plainPage(
   view: RecordView,
   selection: Selection,
@@ -183,7 +183,8 @@ function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boo
   return [lease, rehydration, expiresAt, deleted].every((each) => each === undefined);
 }
 
-/** The variant for the render cache: one bit for each option that changes a rendered entry. */
+/** The part of the key of cached entries that depends on the request: one bit for each option that
+ *  changes a rendered entry. */
 function renderVariant(options: EntryOptions): number {
   const { metadata, copy, tags, versions, immutability, legalHold, features } = options;
   const tracked = features.lastAccessTracking;

@@ -8,9 +8,10 @@ import { blobs, generations, isExpired, uploads, type BlobRecord } from "../reco
 import { generationsOf, isRestorable } from "../shared/overwrite.ts";
 import { successor } from "../../encoding/keys.ts";
 
-/** Reads one page of a listing of blobs: merges current blobs, their generations and uncommitted
- *  blobs, which are in three tables, in the order of names. `list-blobs.ts` lists flat accounts
- *  with it, `blob/tree/list-tree.ts` single directories. */
+/** Reads one page of a listing of blobs: merges current blobs, their generations (snapshots,
+ *  versions, soft-deleted states) and uncommitted blobs, which are in three tables, in the order of
+ *  names. `list-blobs.ts` lists flat accounts with it, `blob/tree/list-tree.ts` single
+ *  directories. */
 
 /** Which entries of a container a listing contains. */
 export interface Selection {
@@ -59,7 +60,7 @@ export interface Page {
   readonly isDenied?: boolean;
 }
 
-/** Maximum number of records that are buffered per table. */
+/** Most records that are buffered per table, which bounds the memory of a listing. */
 const batchEntriesMax = 256;
 /** Size of the first read, and of the first read after each skipped prefix, if the request has a
  *  delimiter: small, because the next prefix may skip the rest. */
@@ -111,7 +112,8 @@ interface EntrySource {
   readonly skipPast: (prefix: string) => void;
 }
 
-/** The source whose current name comes first; of equal names the source that was opened first. */
+/** The source whose current name comes first; of equal names the source that was opened first: that
+ *  of the generations, which are listed before their blob. */
 function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
   let best: EntrySource | undefined;
   let bestName = "";
@@ -173,8 +175,8 @@ function isShown(record: BlobRecord, selection: Selection, now: Ticks): boolean 
   return record.snapshot === undefined ? versions : snapshots;
 }
 
-/** The entry that represents a name without a current version; undefined unless `record` is its
- *  last version. */
+/** The entry that represents a deleted name of which only versions are left; undefined unless
+ *  `record` is the last of them, so that the name is listed once. */
 async function versionsOnly(
   view: RecordView,
   { container }: Selection,

@@ -1,13 +1,16 @@
 import type { Ticks } from "../../base/ticks.ts";
 
+/** Which pages of a page blob were cleared, and when, as its record keeps it for Get Page Ranges
+ *  Diff. */
+
 /** A range of pages that was cleared, as byte offsets, with the time of the last clear. A page that
  *  was written and cleared after a snapshot is as empty as in the snapshot; only this list tells
  *  Get Page Ranges Diff of the change. */
 export type ClearedRange = readonly [from: number, end: number, at: Ticks];
 
-/** Most cleared ranges that a blob's record keeps. Beyond it, the two that are closest to each
- *  other are joined, with the pages between them. A diff lists only those of the pages that are
- *  empty, so that a client that clears them changes nothing. */
+/** Most cleared ranges that a blob's record keeps, so that it stays small. Beyond it, the two that
+ *  are closest to each other are joined, with the pages between them. A diff lists only those of
+ *  the pages that are empty, so that a client that clears them changes nothing. */
 const clearedRangesMax = 64;
 
 /** Adds a range that was cleared after the given ranges. The result is ordered by offset, without

@@ -87,8 +87,8 @@ interface Changes {
 }
 
 /** Returns the pages that changed, in the order of offsets: those that differ, and those that are
- *  empty in both but were cleared in between. Contents share the slices that were not written in
- *  between. */
+ *  empty in both but were cleared in between. Compares slices (stored ranges of bytes), which
+ *  contents share where nothing was written in between. */
 export async function changedPages(
   view: RecordView,
   { before, after, cleared }: Changes,
@@ -151,7 +151,8 @@ interface PageRangePart {
   readonly to: number;
 }
 
-/** Finds the slice at an offset; offsets must increase. */
+/** Finds the slice (stored range of bytes) at an offset, for a comparison of two contents; reads
+ *  each slice once, so offsets must increase. */
 class SliceCursor {
   readonly #slices: AsyncIterator<Slice>;
   #current: Slice | undefined;
@@ -189,17 +190,19 @@ async function* slicesOf(
   for await (const batch of view.slices(content, from, length)) yield* batch;
 }
 
-/** Most ranges per response, also without `maxresults`. */
+/** Azure's limit of ranges per response, also without `maxresults`; a marker continues after
+ *  them. */
 const rangesMax = 10_000;
 
-/** The blob snapshot that the header with the URL of the earlier snapshot names. */
+/** The earlier snapshot of a diff, as the header `x-ms-previous-snapshot-url` names it. */
 interface NamedSnapshot {
   /** Decoded path of that URL; its last two segments are container and blob. */
   readonly path: string;
   readonly at: Ticks;
 }
 
-/** The earlier snapshot, given as a URL. Clients use this form for managed disks. */
+/** The snapshot with which a diff compares, given as a URL. Clients use this form for managed
+ *  disks. */
 const previousUrl: Param<NamedSnapshot | undefined> = {
   sources: ["x-ms-previous-snapshot-url"],
   parse: (reader) => {

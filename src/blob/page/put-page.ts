@@ -18,7 +18,8 @@ import { partBody, partSource } from "../shared/write-part.ts";
  *  512-byte pages of a page blob, Azure's form of a disk. Also the parameters that other operations
  *  on page blobs have. */
 
-/** Limit of the service for the sequence number of a page blob. */
+/** Azure's limit of the sequence number of a page blob, which clients set for conditional
+ *  writes. */
 export const sequenceNumberMax = 2n ** 63n - 1n;
 
 export const pageTier = header("x-ms-access-tier", oneOf(...pageTiers));
@@ -43,7 +44,8 @@ export function parseSequenceNumber(text: string): bigint | undefined {
   return number <= sequenceNumberMax ? number : undefined;
 }
 
-/** The range of a write: `x-ms-range`, otherwise `Range`; one of them is required. */
+/** The range of pages that a request writes: `x-ms-range`, otherwise `Range`; one of them is
+ *  required. */
 const pageRange: Param<Span> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {

@@ -51,7 +51,7 @@ function policyFault(current: ImmutabilityPolicy | undefined, next: Immutability
   return invalidHeader("x-ms-immutability-policy-until-date", formatHttpDate(next.until));
 }
 
-/** Removes an unlocked policy.
+/** Removes an unlocked policy; without a policy it succeeds, too.
  *  learn.microsoft.com/rest/api/storageservices/delete-blob-immutability-policy */
 export const deleteImmutabilityPolicy = operation({
   ...protectionChange,
@@ -70,7 +70,8 @@ export const deleteImmutabilityPolicy = operation({
   },
 });
 
-/** learn.microsoft.com/rest/api/storageservices/set-blob-legal-hold */
+/** Sets or clears the legal hold, which protects a blob without an end time.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-legal-hold */
 export const setLegalHold = operation({
   ...protectionChange,
   name: "Set Blob Legal Hold",

@@ -53,8 +53,8 @@ interface BlobReadContext extends ExistingBlob {
   readonly version: string;
 }
 
-/** The property headers without that of the MD5, whose name depends on whether the whole blob is
- *  read. */
+/** The property headers of a response, without that of the MD5, whose name depends on whether the
+ *  whole blob is read. */
 export function blobProperties(context: BlobReadContext) {
   const { target, address, now, version, features } = context;
   const groups = commonProperties(context);
@@ -63,11 +63,12 @@ export function blobProperties(context: BlobReadContext) {
   return groups;
 }
 
-/** The first version in which queries on hierarchical accounts return no lease headers. */
+/** The first x-ms-version in which Query Blob Contents on hierarchical accounts returns no lease
+ *  headers. */
 const unleasedQueriesSince = "2021-08-06";
 
-/** The property headers of a query. Recorded from Azure on hierarchical accounts: owner, group and
- *  permissions are absent. */
+/** The property headers of Query Blob Contents. Recorded from Azure on hierarchical accounts:
+ *  owner, group and permissions are absent. */
 export function queryProperties(context: BlobReadContext) {
   const { target, version, features } = context;
   if (features.hierarchicalNamespace !== true) return blobProperties(context);

@@ -12,7 +12,7 @@ import type { Version } from "../../protocol/versions.ts";
 /** Get Blob, Get Blob Properties and Get Blob Metadata. The Data Lake API wraps them
  *  (`blob/dfs/read/read-path.ts`). */
 
-/** Returns the headers of a blob.
+/** Returns the properties of a blob as headers, without its bytes.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-properties */
 export const getBlobProperties = operation({
   ...blobRead,
@@ -33,7 +33,8 @@ export const getBlobProperties = operation({
   }),
 });
 
-/** learn.microsoft.com/rest/api/storageservices/get-blob-metadata */
+/** Returns only the metadata of a blob.
+ *  learn.microsoft.com/rest/api/storageservices/get-blob-metadata */
 export const getBlobMetadata = operation({
   ...blobRead,
   name: "Get Blob Metadata",
@@ -53,7 +54,7 @@ export const readRange: Param<ByteRange | undefined> = {
   },
 };
 
-/** The first version whose responses contain the tier. */
+/** The first x-ms-version in which responses of Get Blob contain the access tier. */
 const tierSince: Version = "2026-10-06";
 
 /** Returns the bytes of a blob or of a range.

@@ -23,8 +23,8 @@ import { blobRead } from "../blob-policy.ts";
 
 /** Operations of the Blob service on the account itself. */
 
-/** Azure accepts this request on the URL of the account, of a container and of a blob, which need
- *  not exist, and gives the same response.
+/** Declares Get Account Information for one kind of URL. Azure accepts it on the URL of the
+ *  account, of a container and of a blob, which need not exist, and gives the same response.
  *  learn.microsoft.com/rest/api/storageservices/get-account-information */
 function declareAccountInformation(id: string, resource: "service" | "container" | "blob") {
   return operation({
@@ -64,7 +64,8 @@ interface ListedContainer {
   readonly version: Ticks | undefined;
 }
 
-/** learn.microsoft.com/rest/api/storageservices/list-containers2 */
+/** Lists containers in the order of names, in pages.
+ *  learn.microsoft.com/rest/api/storageservices/list-containers2 */
 export const listContainers = declareListing({
   name: "List Containers",
   id: "Service_ListContainersSegment",

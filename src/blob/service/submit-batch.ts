@@ -5,7 +5,7 @@ import { operation } from "../resources.ts";
 /** Blob Batch: up to 256 deletions or changes of tier in one request. `http/batch` parses and runs
  *  the parts. */
 
-/** Azure's limit of the request body. */
+/** Azure's limit of the body of a batch, in bytes. */
 const batchBytesMax = 4 * 1024 * 1024;
 
 interface BatchBody {

@@ -29,7 +29,8 @@ import type { HttpHeaders } from "../../protocol/metadata.ts";
 
 const md5Bytes = 16;
 
-/** The content headers of a blob, in `x-ms-blob-content-type` and similar headers. */
+/** The content headers that a request gives to a blob, in `x-ms-blob-content-type` and similar
+ *  headers. */
 export const blobHeaders: Param<HttpHeaders> = {
   sources: [
     "x-ms-blob-content-type",
@@ -49,8 +50,8 @@ export const blobOrRequestHeaders: Param<HttpHeaders> = {
   parse: (reader) => parseHeaders(reader, true),
 };
 
-/** Recorded from Azure: only Put Blob, which verifies the body's MD5, checks the length of the
- *  header with the MD5. */
+/** Parses the content headers of a request. Recorded from Azure: only Put Blob, which verifies the
+ *  body's MD5, checks the length of the header with the MD5. */
 function parseHeaders(reader: ParamReader, usesRequestHeaders: boolean): Result<HttpHeaders> {
   const readHeader = (blobName: string, requestName: string) =>
     reader.header(blobName) ?? (usesRequestHeaders ? reader.header(requestName) : undefined);
@@ -88,7 +89,7 @@ export function contentTypeOf({ contentType }: HttpHeaders): string {
   return contentType ?? defaultContentType;
 }
 
-/** The first version in which the response to a write with an MD5 also has the CRC64. */
+/** The first x-ms-version in which the response to a write with an MD5 also has the CRC64. */
 const bothSince: Version = "2026-10-06";
 
 /** The checksum header in the response to a write: the MD5 if the client sent one, otherwise the
@@ -102,8 +103,8 @@ export function bodyChecksum(received: ReceivedBody, version: string) {
     : { "x-ms-content-crc64": crc64 && encodeBase64(crc64) };
 }
 
-/** The checksum headers of Put Page and Append Block From URL. Recordings have either checksum, so
- *  the response has both. */
+/** Both checksum headers, for Put Blob, Put Page From URL and Append Block From URL. Recordings of
+ *  Azure have one or the other, so the response has both. */
 export function bothChecksums({ md5, crc64 }: ReceivedBody, version: string) {
   return {
     "Content-MD5": md5 && encodeBase64(md5),
@@ -152,14 +153,14 @@ export function compareScopes(
   return fail("BlobCustomerSpecifiedEncryptionMismatch");
 }
 
-/** Rejects a scope that the account does not have. */
+/** Rejects an encryption scope (a key that has a name) that the account does not have. */
 export function checkScope(name: string | undefined, { encryptionScopes }: Features): Result<void> {
   const isKnown = name === undefined || encryptionScopes?.includes(name) !== false;
   return isKnown ? ok(undefined) : fail("EncryptionScopeNotFound");
 }
 
-/** Compares the hash of the key of a request with that of a blob; a fault if they differ or only
- *  one exists. */
+/** Compares the hash of the customer-provided key of a request with that of a blob; a fault if they
+ *  differ or only one exists. */
 export function compareKeys(
   stored: Uint8Array | undefined,
   given: Uint8Array | undefined,
@@ -201,7 +202,8 @@ export const blockBlobParams = {
   encryption,
 };
 
-/** The part of their declarations that the operations that create a blob share. */
+/** What operations that create a blob have in common: Put Blob, Put Block List and the copies take
+ *  these fields over into their declarations. */
 export const blobCreation = {
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
@@ -248,7 +250,7 @@ interface Creation {
   readonly content?: ContentPlan | undefined;
   /** The stored upload of the name, whose uncommitted blocks are removed; undefined: none. */
   readonly upload?: UploadRecord | undefined;
-  /** Further effects; undefined: none. */
+  /** Effects beside writing the record and removing the upload; undefined: none. */
   readonly effects?: readonly Effect[];
   readonly headers: readonly ReplyHeaders[];
 }
@@ -289,9 +291,9 @@ export function newBlobRecord(
   };
 }
 
-/** The reply that creates a blob, or the fault if the container forbids its encryption, or that of
- *  `blob`. A blob that it replaces stays as a version or soft-deleted snapshot, as the account is
- *  configured. */
+/** The reply that creates a blob, or a fault: the one in `blob`, or that the container forbids the
+ *  encryption. A blob that it replaces stays as a version or soft-deleted snapshot, as the account
+ *  is configured. */
 export function createBlob(
   context: CreationContext,
   blob: Result<NewBlob>,

@@ -1,38 +1,39 @@
-/** Limits of the Blob service; some depend on the `x-ms-version` of the request. */
+/** Limits of Azure's Blob service, in bytes if the name says so. Some depend on the `x-ms-version`
+ *  of the request, which fails if it exceeds one. */
 
 const mebibyte = 1024 * 1024;
 
-/** Limit of the service for the body of Put Blob. */
+/** Azure's limit of the body of Put Blob, in bytes. */
 export function putBlobBytesMax(version: string): number {
   if (version >= "2019-12-12") return 5000 * mebibyte;
   return version >= "2016-05-31" ? 256 * mebibyte : 64 * mebibyte;
 }
 
-/** Azure's limit of the length of a block. */
+/** Azure's limit of the length of a block, in bytes. */
 export function putBlockBytesMax(version: string): number {
   if (version >= "2019-12-12") return 4000 * mebibyte;
   return version >= "2016-05-31" ? 100 * mebibyte : 4 * mebibyte;
 }
 
-/** Limit of the service for the committed blocks of a blob. */
+/** Azure's limit of the number of committed blocks of a blob. */
 export const committedBlocksMax = 50_000;
-/** Limit of the service for the uncommitted blocks of a blob. */
+/** Azure's limit of the number of uncommitted blocks of a blob. */
 export const uncommittedBlocksMax = 100_000;
-/** Azure's limit of a block id before its Base64 encoding. */
+/** Azure's limit of the length of a block id before its Base64 encoding. */
 export const blockIdBytesMax = 64;
-/** The service removes uncommitted blocks after this time. */
+/** Azure removes the uncommitted blocks of a blob at this time after the last Put Block. */
 export const uncommittedLifetimeDays = 7;
 
-/** Azure's limit of one append. */
+/** Azure's limit of the bytes of one Append Block. */
 export function appendBlockBytesMax(version: string): number {
   return version >= "2022-11-02" ? 100 * mebibyte : 4 * mebibyte;
 }
 
-/** Limit of the service for the appends to one append blob. */
+/** Azure's limit of the number of appends to one append blob. */
 export const appendedBlocksMax = 50_000;
-/** Limit of the service for the length of a page blob: 8 TiB. */
+/** Azure's limit of the length of a page blob: 8 TiB. */
 export const pageBlobBytesMax = 8 * mebibyte * mebibyte;
-/** Azure's limit of one Put Page. */
+/** Azure's limit of the bytes that one Put Page writes. */
 export const putPageBytesMax = 4 * mebibyte;
-/** Limit of the service for Copy Blob From URL, which responds after the copy is complete. */
+/** Azure's limit of the source of Copy Blob From URL, which responds after the copy is complete. */
 export const syncCopyBytesMax = 256 * mebibyte;

@@ -23,11 +23,12 @@ import type { RecordView } from "../../operation/view.ts";
 import type { Reply } from "../../operation/reply.ts";
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 
-/** What stays of a blob that is replaced or deleted: versions, soft-deleted states, leases and
- *  uploads. */
+/** How the states of a blob are found, and what stays of a blob that is replaced or deleted:
+ *  versions, soft-deleted states, leases and uploads (uncommitted blocks). */
 
 /** The fields of a reply that write the record that the address names: the current blob as the
- *  target's record, a snapshot or version by an effect. */
+ *  target's record, a snapshot or version by an effect. For changes that do not concern the
+ *  content: tier, tags, immutability. */
 export function putAddressed(
   { scope, address, target }: Pick<ExistingBlob, "scope" | "address" | "target">,
   record: BlobRecord,
@@ -113,19 +114,21 @@ export function versionHeader(versionId: Ticks | undefined): string | undefined 
 
 const noEffects: readonly Effect[] = [];
 
-/** Whether the table `blocks` may have records of the upload. */
+/** Whether the table `blocks` may have records of the upload: not if all its data are small Data
+ *  Lake appends in the upload record. */
 export function hasBlocks(upload: UploadRecord): boolean {
   return upload.inline === undefined || upload.hasBlocks === true;
 }
 
-/** Removes the uncommitted blocks of a blob whose content is replaced or deleted. */
+/** The effects that remove the uncommitted blocks of a blob whose content is replaced or
+ *  deleted. */
 export function dropUpload(key: BlobKey, upload: UploadRecord | undefined): readonly Effect[] {
   return dropBlocks(key, upload, undefined);
 }
 
-/** The effects that remove the upload of a blob whose blocks become its content or are left out of
- *  it. The quota counts the bytes as those of the blob alone at once, although the records are
- *  removed later. */
+/** The effects that remove the upload of a blob when it is committed: its blocks become content of
+ *  the blob or are left out. The quota counts the bytes as those of the blob alone at once,
+ *  although the records are removed later. */
 export function dropCommitted(
   key: BlobKey,
   { stored, live }: UploadLookup,
@@ -157,7 +160,8 @@ export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
   return deleted !== undefined && now < retentionEnds(deleted);
 }
 
-/** Stores a soft-deleted state, and the reclaim job that removes it after the retention time. */
+/** The effects that store a soft-deleted state, and the background job that removes it after the
+ *  retention time. */
 export function softDelete(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
   const kept = { ...record, lease: undefined, deleted };
   return [put(generations, key, kept), ...periodJob(generations, key, kept)];
@@ -169,7 +173,7 @@ export interface Generation {
   readonly record: BlobRecord;
 }
 
-/** Reads all generations of a blob, oldest first. */
+/** Reads all snapshots, earlier versions and soft-deleted states of a blob, oldest first. */
 export async function generationsOf(
   view: RecordView,
   key: BlobKey,
@@ -208,7 +212,8 @@ function findGeneration(view: RecordView, key: GenerationKey): Awaitable<BlobRec
   );
 }
 
-/** Whether Undelete Blob would restore the snapshot or version that the address names. */
+/** Whether the snapshot or version that the address names is soft-deleted and can be restored: the
+ *  response 404 then says so (`x-ms-is-soft-deleted`). */
 export function isSoftDeleted(
   view: RecordView,
   { container, name }: BlobKey,

@@ -13,7 +13,7 @@ import { hasFolderMark } from "../tree/create-parents.ts";
 /** Directories of flat accounts, for the Data Lake API: prefixes of names up to a slash, or blobs
  *  with the folder mark (metadata `hdi_isfolder=true`). */
 
-/** Whether there are blobs whose names continue a name with a slash. */
+/** Whether blobs are below a name, as in a directory: their names continue it with a slash. */
 export async function hasBlobsBelow(
   view: RecordView,
   { container, name }: BlobKey,
@@ -81,7 +81,8 @@ export interface DependentParent {
   readonly upload: UploadRecord | undefined;
 }
 
-/** Whether a name is below a file: a file has the name of one of its directories. */
+/** Whether a name is below a file, so that no path can be created there: a file has the name of one
+ *  of its directories. */
 export async function isBelowFile(
   view: RecordView,
   { container, name }: BlobKey,

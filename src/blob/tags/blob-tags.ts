@@ -11,7 +11,8 @@ import { blobRead } from "../blob-policy.ts";
 /** Get Blob Tags and Set Blob Tags. Tags are indexed, so that `find-blobs.ts` finds blobs by
  *  them. */
 
-/** learn.microsoft.com/rest/api/storageservices/get-blob-tags */
+/** Returns all tags of a blob, snapshot or version.
+ *  learn.microsoft.com/rest/api/storageservices/get-blob-tags */
 export const getBlobTags = operation({
   name: "Get Blob Tags",
   ids: ["Blob_GetTags"],
@@ -26,7 +27,7 @@ export const getBlobTags = operation({
   decide: ({ target }) => ({ body: newXmlBody(renderTags(target.tags ?? {})) }),
 });
 
-/** Limit of this server for the request body. */
+/** Limit of this server for the request body: far more than the ten tags that Azure allows. */
 const tagsBytesMax = 64 * 1024;
 
 /** Parses `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set removes all

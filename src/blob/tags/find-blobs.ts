@@ -16,7 +16,7 @@ import { searchTags, type SearchPage, type TaggedBlob } from "./search-tags.ts";
 /** Find Blobs by Tags, in an account or in one container: parameters and XML. `search-tags.ts`
  *  searches. */
 
-/** The parsed filter, and the text of it, which the response repeats. */
+/** The parsed filter of a search, and its text, which the response repeats. */
 interface TagQuery extends TagSearch {
   readonly text: string;
 }
@@ -43,7 +43,7 @@ interface Input {
   readonly maxResults: number | undefined;
 }
 
-/** Where to search; without `container` in all containers of the account. */
+/** The blobs among which a request searches; without `container` those of the account. */
 interface SearchScope {
   readonly account: bigint;
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
@@ -59,7 +59,8 @@ function find(view: RecordView, input: Input, within: SearchScope): Promise<Sear
   return searchTags(view, { ...within, terms: where.terms, from: input.marker?.[0], limit });
 }
 
-/** learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags */
+/** Finds the blobs of an account whose tags match the filter `where`, which may name one container.
+ *  learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags */
 export const findBlobsByTags = operation({
   name: "Find Blobs by Tags",
   ids: ["Service_FilterBlobs"],
@@ -80,7 +81,8 @@ export const findBlobsByTags = operation({
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });
 
-/** learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags-container */
+/** Like `findBlobsByTags`, among the blobs of one container.
+ *  learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags-container */
 export const findBlobsByTagsInContainer = operation({
   name: "Find Blobs by Tags in Container",
   ids: ["Container_FilterBlobs"],

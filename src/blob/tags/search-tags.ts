@@ -53,8 +53,8 @@ export interface SearchPage {
   readonly next: string | undefined;
 }
 
-/** Most index entries that a page reads. A page that reaches the limit is short and has a
- *  continuation. */
+/** Most index entries that a page reads, which bounds the time of a request. A page that reaches
+ *  the limit is short and has a continuation. */
 const examinedMax = 20_000;
 /** A byte greater than the first byte of every key part: a key with it comes after all keys of the
  *  range. */

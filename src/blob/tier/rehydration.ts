@@ -39,8 +39,8 @@ export const tierConditions: Param<TierConditions> = {
   },
 };
 
-/** Compares the conditions with the time of the last change, which is undefined for a tier that was
- *  never set. */
+/** Compares the conditions with the time of the last change of tier. A tier that was never set has
+ *  none: it fails the first condition and meets the second. */
 export function checkTierConditions(
   { ifModifiedSince, ifUnmodifiedSince }: TierConditions,
   { tierChanged }: BlobRecord,
@@ -59,7 +59,7 @@ const tierHeader = "x-ms-access-tier";
 
 /** The tier in which the service chooses between Hot, Cool and Cold by the last access. */
 const smart = "Smart";
-/** The first version with the tier Smart. */
+/** The first x-ms-version with the tier Smart. */
 const smartSince: Version = "2026-06-06";
 
 /** The tiers of block blobs. */
@@ -95,7 +95,8 @@ function tierParam<T extends string>(tiers: readonly T[]): Param<T | undefined> 
 
 /** `x-ms-access-tier` of an operation that creates a block blob. */
 export const blockBlobTier = tierParam<BlockTier>(blockTiers);
-/** `x-ms-access-tier` of an operation that knows the type of the blob only later. */
+/** `x-ms-access-tier` of Copy Blob and Set Blob Tier, which know the type of the blob only
+ *  later. */
 export const anyTier = tierParam<Tier>([...blockTiers, ...pageTiers]);
 
 export const defaultTier = "Hot";
@@ -133,8 +134,8 @@ const tierHeaderNames = [
 
 type TierHeaders = Partial<Record<(typeof tierHeaderNames)[number], string | undefined>>;
 
-/** The tier headers. A tier that was never set is returned as inferred, another one with the time
- *  of its change. */
+/** The headers that describe the access tier, for reads and listings. A tier that was never set is
+ *  returned as inferred, another one with the time of its change. */
 export function tierHeaders({ type, tier, tierChanged, rehydration }: BlobRecord): TierHeaders {
   if (tier === undefined) {
     if (type !== "BlockBlob") return {};

@@ -11,7 +11,7 @@ import type { Version } from "../../protocol/versions.ts";
  *  Archive cannot be read until it is rehydrated. */
 
 const tierHeader = "x-ms-access-tier";
-/** The first version with the tier Cold. */
+/** The first x-ms-version with the tier Cold. */
 const coldSince: Version = "2021-12-02";
 
 /** Changes the access tier of a blob. A change from Archive is a rehydration: it takes hours (202),

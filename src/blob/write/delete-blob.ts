@@ -24,7 +24,8 @@ import {
 /** Delete Blob in its three forms: a blob or snapshot, an earlier version, and the final removal of
  *  what is soft-deleted. */
 
-/** What Delete Blob reads besides the target; nothing of it is read for one snapshot. */
+/** What Delete Blob reads besides the target. Deleting one snapshot needs none of it, so it is then
+ *  empty. */
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
   readonly generations: readonly Generation[];
@@ -110,7 +111,7 @@ export const deleteBlob = operation({
     const snapshotDeletions = snapshots.flatMap((snapshot) => deleteGeneration(context, snapshot));
     const isSoft = retentionDays(scope.account) !== undefined;
     if (input.snapshots === "only") {
-      // Recorded from Azure: versioning keeps blobs, but not snapshots.
+      // Recorded from Azure: versioning keeps deleted blobs, but not deleted snapshots.
       return { effects: snapshotDeletions, headers: deleteType(isSoft) };
     }
     const headers = deleteType(isSoft || becomesVersion(context));
@@ -219,7 +220,7 @@ function deleteGeneration(
 /** Deletes the snapshot or version that the address names. */
 function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
-  // Used if the address names a snapshot or a version.
+  // `0n` is never used: the address names a snapshot or a version.
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";
   const key = { ...blobKey(context), at, kind } as const;

@@ -22,7 +22,8 @@ import { isHierarchical, operation, type ContainerScope } from "../resources.ts"
 import { hasFolderMark } from "../tree/create-parents.ts";
 import { putBlobBytesMax } from "../shared/limits.ts";
 
-/** Put Blob for the three types of blobs. learn.microsoft.com/rest/api/storageservices/put-blob */
+/** Put Blob: a declaration for each type of blob, because they have different parameters and
+ *  bodies. learn.microsoft.com/rest/api/storageservices/put-blob */
 
 export const putBlockBlob = operation({
   ...blobCreation,

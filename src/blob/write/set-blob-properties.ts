@@ -90,7 +90,8 @@ function nextSequenceNumber(
   return ok(action === "max" && current > given ? current : given);
 }
 
-/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
+/** Replaces all metadata; with versioning the previous state is kept as an earlier version.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
 export const setBlobMetadata = operation({
   ...blobChange,
   name: "Set Blob Metadata",
@@ -154,9 +155,9 @@ export const setBlobExpiry = operation({
   },
 });
 
-/** The expiry time of a request; undefined for `NeverExpire`. Relative times are in milliseconds. A
- *  time that is not in the future is a fault, except relative to the creation: the blob then
- *  expires at once. */
+/** The expiry time of a request of Set Blob Expiry or of Create of the Data Lake API; undefined for
+ *  `NeverExpire`. Relative times are in milliseconds. A time that is not in the future is a fault,
+ *  except relative to the creation: the blob then expires at once. */
 export function expiryOf(
   option: Option,
   given: string | undefined,
@@ -180,7 +181,8 @@ function after(start: Ticks, milliseconds: string): Ticks | undefined {
   return start + BigInt(milliseconds) * ticksPerMillisecond;
 }
 
-/** Declares the actions of Lease Blob, which share one URL.
+/** Declares some actions of Lease Blob, which all share one URL: breaking a lease is declared
+ *  apart, because other permissions suffice for it.
  *  learn.microsoft.com/rest/api/storageservices/lease-blob */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { comp: "lease" };

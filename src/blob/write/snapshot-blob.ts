@@ -7,6 +7,9 @@ import { operation } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 import { blobChange } from "../blob-policy.ts";
 
+/** Snapshot Blob: keeps the present state of a blob under the time of the request, to be read
+ *  later. */
+
 /** Creates a snapshot, which shares the content of the blob; takes constant time.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-blob */
 export const snapshotBlob = operation({

@@ -26,10 +26,12 @@ const sourceForm = /^([^?]*)\?deletionid=(\d+)$/i;
 interface UndeleteSource {
   /** The path before the deletion; undefined: the path of the request. */
   readonly path: string | undefined;
+  /** The deletion id: when the path was deleted. */
   readonly at: Ticks;
 }
 
-/** `x-ms-undelete-source`: `path?deletionid=132…`, percent-encoded, or without the path. */
+/** `x-ms-undelete-source`, on hierarchical accounts: which deleted state to restore, of several
+ *  with one path. Its form is `path?deletionid=132…`, percent-encoded, or without the path. */
 const undeleteSource: Param<UndeleteSource | undefined> = {
   sources: [sourceHeader],
   parse: (reader) => {
@@ -101,7 +103,8 @@ async function findDeletedPath(
   return record !== undefined && isRestorable(record, view.now) ? { key, record } : undefined;
 }
 
-/** Puts a deleted file or directory back, with its ETag and all that is below it. */
+/** The reply that restores a deleted file or directory with its ETag. What is below a directory is
+ *  restored with it, because it is keyed by the id of the directory. */
 function undeletePath(
   { key: to, missingParents }: ContainerScope,
   target: BlobRecord | undefined,
@@ -124,8 +127,9 @@ function restored(to: ContainerScope["key"], { key, record }: DeletedPath) {
   };
 }
 
-/** Restores a soft-deleted blob and all its soft-deleted snapshots and versions. The ETag does not
- *  change. learn.microsoft.com/rest/api/storageservices/undelete-blob */
+/** Restores a soft-deleted blob and all its soft-deleted snapshots and versions; on a hierarchical
+ *  account one path. The ETag does not change.
+ *  learn.microsoft.com/rest/api/storageservices/undelete-blob */
 export const undeleteBlob = operation({
   name: "Undelete Blob",
   ids: ["Blob_Undelete"],

@@ -26,22 +26,19 @@ export interface BlobPolicy {
   /** Which states of a blob the address may name: only the current one (`current`), also earlier
    *  versions, or also snapshots (`any`). */
   readonly generations: "current" | "versions" | "any";
-  /** Whether the operation is rejected while an asynchronous copy to the blob is pending, because
-   *  the content is not complete before its end. */
+  /** Whether the operation is rejected while an asynchronous copy has not completed the content. */
   readonly pendingCopy: "reject" | "allow";
   /** `match`: the request must have the customer-provided key with which the blob is encrypted. The
    *  operation then needs a parameter with the role `encryption` (`protocol/encryption.ts`);
    *  without one, each request to an existing blob fails with 500. */
   readonly clientKey: "match" | "none";
-  /** The name under which the event log of the account, which subscriptions and the change feed
-   *  read, records a change by the operation. */
+  /** The name of a change by the operation in the account's event log, which subscriptions read. */
   readonly event: BlobApi;
   /** Set for Incremental Copy Blob alone: no other operation may write the blobs that it creates;
    *  clients read their snapshots. */
   readonly incrementalCopy?: true;
   /** `reject`: the operation fails on directories of hierarchical accounts. `recreate` (Put Blob):
-   *  it may replace a directory by one, if the new metadata has the folder mark
-   *  (`hdi_isfolder=true`). */
+   *  it may replace a directory by one, if the metadata has the folder mark `hdi_isfolder`. */
   readonly directories?: "reject" | "recreate";
   /** `directory` (reads of the Data Lake API): on flat accounts the operation treats the empty
    *  name, and a name that is only the common prefix of other names, as a directory that exists. */
@@ -113,8 +110,7 @@ export function checkBlobPolicy(context: BlobContext): Result<void> {
   return decrypted.ok ? checkArchived(policy, target) : decrypted;
 }
 
-/** Rejects writes to the container of the change feed (`$blobchangefeed`), which only the server
- *  writes. */
+/** Rejects writes to the container `$blobchangefeed`, which only the server writes. */
 export function checkWritable({ operation, address }: BlobContext): Result<void> {
   const isRejected = address.container === feedContainer && operation.effect === "writes";
   return isRejected ? fail("InsufficientAccountPermissions") : passed;

@@ -78,9 +78,9 @@ export function blobEvents(change: BlobChange): readonly Effect[] {
   return [...events, ...rehydrationJob(change)];
 }
 
-/** The background job that writes an event when a rehydration (a change from the tier Archive,
- *  which takes hours) that this change begins has ended. It does not write the blob: reads compute
- *  the new tier from the time (`afterRehydration`). */
+/** The background job that writes an event when a rehydration (change from the tier Archive) that
+ *  this change begins has ended. It does not write the blob: reads compute the new tier from the
+ *  time (`afterRehydration`). */
 function rehydrationJob({ reply, before, scope }: BlobChange): readonly Effect[] {
   const decided = reply.event as DecidedEvent | undefined;
   const after = (reply.put as BlobRecord | undefined) ?? decided?.record;

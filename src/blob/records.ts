@@ -187,7 +187,8 @@ export interface UploadRecord {
 
 /** Data that the Data Lake API has appended to a file and not yet flushed, that is, committed. */
 export interface InlineAppend {
-  /** An id of the same form as that of a block with appended data (`appendedId`). */
+  /** Orders appends by position, then by arrival, as the ids of appended blocks do
+   *  (`appendedId`). */
   readonly id: string;
   readonly position: number;
   readonly source: BytesSource;

@@ -30,7 +30,8 @@ import {
 /** Put Block List: makes uploaded blocks the content of a blob. Clients upload large blobs as
  *  blocks, in parallel and with retries, and commit them with this request. */
 
-/** An entry of the body of Put Block List: the id of a block, and the list to find it in. */
+/** An entry of the body of Put Block List: the id of a block, and the list to find it in; `Latest`
+ *  is the uncommitted list, and then the committed one. */
 interface BlockListEntry {
   readonly from: "Committed" | "Uncommitted" | "Latest";
   readonly id: string;

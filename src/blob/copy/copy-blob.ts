@@ -147,8 +147,8 @@ function mustEncryptAgain(
   return oldScope !== newScope || (newScope !== undefined && !source.isSameAccount);
 }
 
-/** Creates the empty target with copy status `pending`, and the transfer job. The target can be
- *  neither written nor leased until the job is complete. */
+/** Creates the empty target with copy status `pending`, and the transfer job, which fetches the
+ *  bytes later. The target can be neither written nor leased until the job is complete. */
 function startRemoteCopy(
   context: OverwriteContext,
   { id, input, newScope }: CopyRequest,

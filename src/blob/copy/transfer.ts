@@ -17,7 +17,7 @@ interface PendingCopy {
   readonly copy: NonNullable<BlobRecord["copy"]>;
 }
 
-/** Finds the target of the job; undefined if it was deleted or replaced, or if its copy was
+/** Finds the target of a transfer job; undefined if it was deleted or replaced, or if its copy was
  *  aborted. */
 async function findPendingCopy(
   view: RecordView,
@@ -35,7 +35,8 @@ async function findPendingCopy(
  *  bytes, but its body had another length. */
 const notPages = '400 BadRequest "The source is no page blob."';
 
-/** Stores the bytes that a transfer job has fetched in the target of the copy. */
+/** The handler of Copy Blob: stores progress, fetched bytes or failure in the target of the
+ *  copy. */
 export const blobCopy: TransferHandler = {
   content: async (view, job) => (await findPendingCopy(view, job))?.record.content,
   progress: async (view, job, copiedBytes) => {

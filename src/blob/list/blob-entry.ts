@@ -75,7 +75,7 @@ export interface EntryOptions {
   readonly features: Features;
 }
 
-/** The XML element of a listing entry. */
+/** The XML element of a listing entry: a blob, uncommitted blocks or a prefix of names. */
 export function renderEntry(entry: ListEntry, options: EntryOptions): string {
   switch (entry.kind) {
     case "prefix":

@@ -13,7 +13,7 @@ import { successor } from "../../encoding/keys.ts";
  *  names. `list-blobs.ts` lists flat accounts with it, `blob/tree/list-tree.ts` single
  *  directories. */
 
-/** Which entries of a container a listing contains. */
+/** Which entries of a container a listing contains, by the parameters of its request. */
 export interface Selection {
   readonly container: bigint;
   readonly prefix: string;
@@ -126,7 +126,7 @@ function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
   return best;
 }
 
-/** Compares names in the order of keys: by UTF-8 bytes. */
+/** Compares names in the order of keys: by UTF-8 bytes, not by UTF-16 units as `<` does. */
 function comesBefore(left: string, right: string): boolean {
   return left !== right && Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0;
 }
@@ -240,7 +240,7 @@ export function markerOf<K, R>(table: Table<K, R>, key: Uint8Array): readonly st
   return [name as string, ...rest];
 }
 
-/** The key at which a page with this marker starts. */
+/** The key at which the page starts that a client requests with this marker. */
 export function keyOfMarker<K, R>(
   table: Table<K, R>,
   container: bigint,
@@ -321,7 +321,7 @@ export class RecordCursor<K, R> {
     this.#exhausted = Buffer.compare(start, this.#bounds.end) >= 0;
   }
 
-  /** Reads the next batch of records into the buffer. */
+  /** Reads the next batch of records into the buffer; called if `isDrained`. */
   async fill(): Promise<void> {
     const limit = this.#batch;
     const collected: Scanned<R>[] = [];

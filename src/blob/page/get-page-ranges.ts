@@ -37,7 +37,7 @@ interface RangeRequest {
   readonly rangesMax: number;
 }
 
-/** Collects ranges up to a limit, joining adjacent ones of the same kind. */
+/** Collects the ranges of a response up to its limit, joining adjacent ones of the same kind. */
 class Collector {
   readonly ranges: { kind: "page" | "clear"; from: number; length: number }[] = [];
   next: number | undefined;

@@ -21,7 +21,7 @@ import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import { accountScope } from "../../protocol/encryption.ts";
 import { blobRead } from "../blob-policy.ts";
 
-/** Operations of the Blob service on the account itself. */
+/** Operations of the Blob service on the account itself: its information and its containers. */
 
 /** Declares Get Account Information for one kind of URL. Azure accepts it on the URL of the
  *  account, of a container and of a blob, which need not exist, and gives the same response.

@@ -20,7 +20,7 @@ const body = {
   parse: (bytes: Uint8Array, contentType: string): Result<BatchBody> => ok({ bytes, contentType }),
 } as const;
 
-/** What the declarations of Blob Batch have in common. */
+/** What the declarations of Blob Batch, of an account and of a container, have in common. */
 const batch = {
   name: "Blob Batch",
   body,

@@ -45,7 +45,7 @@ export function putAddressed(
   return { put: record };
 }
 
-/** What a decision to replace or delete a blob depends on. */
+/** The part of a decision context on which replacing or deleting a blob depends. */
 export interface OverwriteContext {
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
@@ -134,7 +134,7 @@ export function dropCommitted(
   { stored, live }: UploadLookup,
   stagedBytes: number,
 ): readonly Effect[] {
-  // The blocks of an upload that has ended are not read, so their bytes are not known.
+  // The blocks of an upload that has ended (after 7 days) are not read: their size is not known.
   return dropBlocks(key, stored, live === undefined ? undefined : stagedBytes);
 }
 

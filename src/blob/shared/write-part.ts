@@ -11,8 +11,8 @@ export function partBody(lengthMax: ContentBody["lengthMax"]): ContentBody {
   return { kind: "content", lengthMax, ...common };
 }
 
-/** Body declaration of their forms From URL: the part is read from the URL in
- *  `x-ms-copy-source`. */
+/** Body declaration of Put Block, Append Block and Put Page From URL: the part is read from the URL
+ *  in `x-ms-copy-source`. */
 export function partSource(
   fields: Pick<SourceBody, "lengthMax" | "style" | "md5Always">,
 ): SourceBody {

@@ -125,7 +125,7 @@ function renderBlob({ name, container, tags }: TaggedBlob): string {
   return element("Blob", nameElements + renderTags(tags));
 }
 
-/** Escapes both kinds of quotation marks, as the service does in this element. */
+/** Escapes both kinds of quotation marks, as Azure does in the element `Where`. */
 function quoted(text: string): string {
   return escapeText(text).replaceAll("'", "&apos;").replaceAll('"', "&quot;");
 }

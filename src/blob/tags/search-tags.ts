@@ -86,7 +86,7 @@ export async function searchTags(view: RecordView, search: Search): Promise<Sear
 }
 
 /** The container whose own tag index is searched. Undefined: the index of all containers is
- *  searched, which on hierarchical accounts is also that of all directories. */
+ *  searched. On hierarchical accounts, whose blobs are keyed by directories, it always is. */
 function indexedContainer({ container, isHierarchical }: Search): Search["container"] {
   return isHierarchical ? undefined : container;
 }
@@ -280,7 +280,7 @@ const batches = { batchMin: 16, batchMax: 1024 };
 class TagCursor {
   readonly #cursor: RecordCursor<TagKey, EmptyRecord>;
   readonly #prefix: Uint8Array;
-  /** Number of index entries that were read or skipped. */
+  /** Number of index entries that were read or skipped, which `examinedMax` limits. */
   examined = 0;
 
   constructor(cursor: RecordCursor<TagKey, EmptyRecord>, prefix: Uint8Array) {
@@ -288,7 +288,7 @@ class TagCursor {
     this.#prefix = prefix;
   }
 
-  /** The rest of the current key; undefined at the end. */
+  /** The rest of the current key after the prefix; undefined at the end. */
   async suffix(): Promise<Uint8Array | undefined> {
     if (this.#cursor.isDrained) await this.#cursor.fill();
     return this.#cursor.current?.key.subarray(this.#prefix.length);
@@ -299,7 +299,7 @@ class TagCursor {
     this.examined += 1;
   }
 
-  /** Moves to the first key whose rest is not smaller. */
+  /** Moves to the first key whose rest is not smaller than `suffix`. */
   seek(suffix: Uint8Array): void {
     this.#cursor.seek(Buffer.concat([this.#prefix, suffix]));
     this.examined += 1;

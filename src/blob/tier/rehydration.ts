@@ -39,8 +39,8 @@ export const tierConditions: Param<TierConditions> = {
   },
 };
 
-/** Compares the conditions with the time of the last change of tier. A tier that was never set has
- *  none: it fails the first condition and meets the second. */
+/** Compares the conditions with the time of the last change of the tier. A tier that was never set
+ *  counts as unmodified since any time. */
 export function checkTierConditions(
   { ifModifiedSince, ifUnmodifiedSince }: TierConditions,
   { tierChanged }: BlobRecord,
@@ -62,7 +62,7 @@ const smart = "Smart";
 /** The first x-ms-version with the tier Smart. */
 const smartSince: Version = "2026-06-06";
 
-/** The tiers of block blobs. */
+/** The tiers that a client can set on block blobs. */
 export const blockTiers = ["Hot", "Cool", "Cold", "Archive", smart] as const;
 export const pageTiers = [
   "P4",

@@ -163,7 +163,7 @@ export const deleteBlobPermanently = operation({
     const at = address.snapshot ?? address.versionId;
     const found = readResult.find(({ key, record }) => key.at === at && isRestorable(record, now));
     if (found === undefined) {
-      // A state that exists but is not soft-deleted gets the second code.
+      // The second code is for a state that exists but is not soft-deleted.
       return fail(target === undefined ? "BlobNotFound" : "PermanentDeleteNotEnabled");
     }
     const verdict = checkTierConditions(input.tierConditions, found.record);
@@ -217,7 +217,7 @@ function deleteGeneration(
   return softDelete(key, record, { at: now, retentionDays: days });
 }
 
-/** Deletes the snapshot or version that the address names. */
+/** The reply that removes or soft-deletes the snapshot or version that the address names. */
 function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
   // `0n` is never used: the address names a snapshot or a version.

@@ -156,7 +156,7 @@ export interface CopyState {
   readonly copiedBytes: number;
   readonly totalBytes: number;
   readonly completed?: Ticks | undefined;
-  /** Why the copy failed. */
+  /** Why the copy failed, for the header `x-ms-copy-status-description`. */
   readonly description?: string | undefined;
   /** Incremental copies: the snapshot that was taken of the target. */
   readonly destinationSnapshot?: Ticks | undefined;

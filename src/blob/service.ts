@@ -113,7 +113,8 @@ function apiOfHost(host: string | undefined): BlobPort | undefined {
 export function isPathRequest(request: SentRequest, port: BlobPort): boolean {
   const { method, target, headers } = request;
   const listener = apiOfHost(headers["host"]) ?? port;
-  // Most requests have neither, so one search of a target with a long signature is enough.
+  // Most requests have no such parameter, so one search of a target with a long signature is
+  // enough.
   const hasQuery = target.includes("?") && eitherQuery.test(target);
   if (hasQuery && blobQuery.test(target)) return false;
   if (method === "OPTIONS") return false;

@@ -24,8 +24,7 @@ interface AppendConditions {
   readonly maxSize?: number | undefined;
 }
 
-/** Checks that the target is an append blob, and the append conditions for an append of `length`
- *  bytes. */
+/** Checks that the target is an append blob, and the conditions for appending `length` bytes. */
 function checkAppend(
   target: BlobRecord,
   conditions: AppendConditions,

@@ -81,8 +81,7 @@ function readEntries(
   return undefined;
 }
 
-/** Limit of this server for the request body: 50,000 block ids of the maximum length take 5.5
- *  MiB. */
+/** Limit of this server for the request body: 50,000 ids of the maximum length take 5.5 MiB. */
 const blockListBytesMax = 8 * 1024 * 1024;
 
 /** The bytes of a block, and how they are encrypted: Put Block List must name the same key or

@@ -65,7 +65,7 @@ interface StagingState {
   readonly staged: UploadLookup;
   /** Whether the upload has an uncommitted block with the same id, which the new one replaces. */
   readonly replaces: boolean;
-  /** Number of uncommitted blocks of the upload. */
+  /** Number of uncommitted blocks of the upload, which Azure limits. */
   readonly count: bigint;
 }
 
@@ -138,8 +138,8 @@ interface UploadOptions {
   readonly blockIdLength: number;
 }
 
-/** Returns the upload that a new block belongs to, and the effects that write the record of the
- *  upload: if it is new, or if its lifetime of a week must start again. */
+/** Returns the upload (record of uncommitted blocks) that a new block belongs to, and the effects
+ *  that write it: if it is new, or if its lifetime of a week must start again. */
 export function openUpload(key: BlobKey, { stored, live }: UploadLookup, options: UploadOptions) {
   const { now, newId, blockIdLength } = options;
   if (live !== undefined) {

@@ -53,7 +53,7 @@ interface StagedBlock {
   readonly encryptionScope?: string | undefined;
 }
 
-/** Reads uncommitted blocks in batches, sorted by id as in the service's listing. */
+/** Reads uncommitted blocks in batches, sorted by id as Get Block List returns them. */
 export async function* stagedBlocks(
   view: RecordView,
   upload: UploadRecord | undefined,
@@ -67,7 +67,7 @@ export async function* stagedBlocks(
   }
 }
 
-/** A block of a committed block list, and the slices of its content. */
+/** A committed block, and the slices (stored ranges of bytes) of its content. */
 interface CommittedBlock {
   readonly id: string;
   readonly length: number;

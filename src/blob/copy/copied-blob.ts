@@ -22,7 +22,7 @@ export const sealBlob = header("x-ms-seal-blob", boolean);
 export const tagOption = header("x-ms-copy-source-tag-option", oneOf("REPLACE", "COPY"));
 export const sourceLeaseId = header("x-ms-source-lease-id", parseGuid);
 
-/** Properties of a copy source that the copy gets, too. */
+/** Properties of a copy source that the copy takes over, unless the request sets them. */
 export type SourceProperties = Pick<
   BlobRecord,
   "type" | "headers" | "metadata" | "tags" | "tier" | "rehydration"

@@ -94,8 +94,7 @@ function propertiesOf({ record }: { readonly record?: BlobRecord }, options: Ent
   return record === undefined ? "" : element("Properties", renderProperties(record, options));
 }
 
-/** The properties of a blob that has only uncommitted blocks: it has neither dates nor an ETag
- *  yet. */
+/** The properties of a blob with uncommitted blocks only: it has neither dates nor an ETag yet. */
 const uncommittedProperties = element(
   "Properties",
   textElement("Content-Length", 0) +

@@ -178,7 +178,7 @@ function render(entry: Scanned<BlobRecord>, options: EntryOptions) {
 }
 
 /** Whether the rendered entry is the same at any later time, so that it can be cached. Leases,
- *  rehydrations and expiry change with time. */
+ *  pending tier changes and expiry change with time. */
 function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boolean {
   return [lease, rehydration, expiresAt, deleted].every((each) => each === undefined);
 }

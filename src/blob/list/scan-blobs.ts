@@ -18,7 +18,8 @@ export interface Selection {
   readonly container: bigint;
   readonly prefix: string;
   readonly delimiter: string;
-  /** Marker of the first entry to list (`markerOf`): its name, and which generation it is. */
+  /** Marker of the first entry to list (`markerOf`): its name, and which state of the blob it
+   *  is. */
   readonly from: readonly string[] | undefined;
   /** The listing ends before this name; undefined: no end. */
   readonly endBefore?: string | undefined;

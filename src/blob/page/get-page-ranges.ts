@@ -120,8 +120,8 @@ function isChanged({ slice: was }: PageRangePart, { slice: is }: PageRangePart, 
   return !isSame(was, is, at);
 }
 
-/** Whether two slices are the same stored bytes. Compaction moves slices to other extents; then the
- *  checksums of whole slices are compared. */
+/** Whether two slices are the same stored bytes. To free space, slices are moved to other extents
+ *  (units of storage); then the checksums of whole slices are compared. */
 function isSame(was: Slice, is: Slice, at: number): boolean {
   const left = was.source;
   const right = is.source;
@@ -190,8 +190,7 @@ async function* slicesOf(
   for await (const batch of view.slices(content, from, length)) yield* batch;
 }
 
-/** Azure's limit of ranges per response, also without `maxresults`; a marker continues after
- *  them. */
+/** Azure's limit of ranges per response, also without `maxresults`; a marker continues it. */
 const rangesMax = 10_000;
 
 /** The earlier snapshot of a diff, as the header `x-ms-previous-snapshot-url` names it. */

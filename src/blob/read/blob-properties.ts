@@ -23,8 +23,8 @@ export function lastAccess(record: BlobRecord, features: Features): Ticks | unde
   return read > etag ? read : etag;
 }
 
-/** Returns the deferred update that stores the time of this read, if the stored time is older than
- *  24 h; otherwise nothing. Reads in between write nothing. */
+/** Returns the deferred update (a small write after the read) that stores the time of this read, if
+ *  the stored time is older than 24 h; otherwise nothing. */
 export function lastAccessUpdate({ target, scope, address, features, now }: ExistingBlob): {
   readonly deferredUpdate?: DeferredUpdate;
 } {

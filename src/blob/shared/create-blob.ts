@@ -182,7 +182,7 @@ export const tagsHeader: Param<Tags | undefined> = {
   },
 };
 
-/** Rejects a body in operations that create an append or page blob, because its bytes would be
+/** Rejects a body in operations that create an empty append or page blob: its bytes would be
  *  lost. */
 export const emptyBody: Param<undefined> = {
   sources: ["Content-Length"],

@@ -155,7 +155,7 @@ export function retentionDays(account: AccountRecord): number | undefined {
 }
 
 /** Whether Undelete Blob can restore a soft-deleted state: until the retention time ends, whether
- *  or not the reclaim job has run. */
+ *  or not the background job has removed it yet. */
 export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
   return deleted !== undefined && now < retentionEnds(deleted);
 }

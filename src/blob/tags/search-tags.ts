@@ -60,8 +60,8 @@ const examinedMax = 20_000;
  *  range. */
 const pastEverything = 0xff;
 
-/** Reads one page of the blobs whose tags satisfy all terms, by merging ranges of the tag
- *  indexes. */
+/** Reads one page of the blobs whose tags satisfy all terms (comparisons of the filter), by merging
+ *  ranges of the tag indexes. */
 export async function searchTags(view: RecordView, search: Search): Promise<SearchPage> {
   const cursors = openCursors(view, search);
   const parents = new Parents(view, search);
@@ -109,8 +109,8 @@ function openCursors(view: RecordView, search: Search): readonly TagCursor[] {
   });
 }
 
-/** Moves the cursors of all terms to the next key suffix that they have in common, which is a blob
- *  with all tags; undefined if there is none. */
+/** Moves the cursors of all terms to the next rest of a key that they have in common: that of a
+ *  blob with all tags. Undefined if there is none. */
 async function nextCommonSuffix(cursors: readonly TagCursor[]): Promise<Uint8Array | undefined> {
   const [first, ...others] = cursors;
   if (first === undefined) return undefined;
@@ -139,7 +139,7 @@ function countExamined(cursors: readonly TagCursor[]): number {
 interface IndexPosition {
   readonly container: bigint;
   readonly name: string;
-  /** Key suffix after all entries of this container with the same value. */
+  /** Key suffix after all entries of this container with the same value, to skip them. */
   readonly pastContainer: Uint8Array;
 }
 

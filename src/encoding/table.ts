@@ -155,7 +155,10 @@ interface CounterShare<R> {
   readonly of: (record: R) => bigint;
 }
 
-type ChangeNoticesOf<R> = (change: RecordChange<R>, view: NoticeView) => Promise<IndexEntry[]>;
+type ChangeNoticesOf<R> = (
+  change: RecordChange<R>,
+  view: NoticeView,
+) => Awaitable<readonly IndexEntry[]>;
 
 /** A change of a record, from which its change notices are computed; `before` is undefined for a
  *  new record, `after` for a deleted one. */

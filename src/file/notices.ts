@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import {
   defineTable,
   type NoticeView,
@@ -62,22 +63,33 @@ export const notices = defineTable<NoticeKey, Notice>({
   lifetime: "process",
 });
 
-const none: IndexEntry[] = [];
+const none: readonly IndexEntry[] = [];
 
 /** The index entries of a change: a notice for each process that watches the share, except the one
  *  that made the change (`origin`). A share without watchers costs one read. */
-export async function noticesOf(
-  change: RecordChange<NodeRecord> & { readonly share: bigint },
+export function noticesOf(
+  share: bigint,
+  change: RecordChange<NodeRecord>,
   view: NoticeView,
-): Promise<IndexEntry[]> {
-  const { share, before, after, origin } = change;
-  const value = await view.get(watchedShares.key({ share }));
-  if (value === undefined) return none;
+): Awaitable<readonly IndexEntry[]> {
+  const found = view.get(watchedShares.key({ share }));
+  return mapAwaitable(found, (watched) =>
+    watched === undefined ? none : noticesFor(watched, share, change, view.now),
+  );
+}
+
+/** The notices of a change in a share that processes watch. */
+function noticesFor(
+  watched: Uint8Array,
+  share: bigint,
+  { before, after, origin }: RecordChange<NodeRecord>,
+  now: Ticks,
+): readonly IndexEntry[] {
   const notice = noticeOf(before, after);
   if (notice === undefined) return none;
-  const { owners } = watchedShares.codec.decode(value);
+  const { owners } = watchedShares.codec.decode(watched);
   const bytes = notices.codec.encode(notice);
-  const sharedKey = { share, at: view.now, node: notice.node, action: notice.action };
+  const sharedKey = { share, at: now, node: notice.node, action: notice.action };
   return owners
     .filter((owner) => owner !== origin)
     .map((owner) => ({ key: notices.key({ ...sharedKey, owner }), value: bytes }));

@@ -260,8 +260,8 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   },
   changeNotices: (change, view) =>
     (change.after ?? change.before)?.parent === displacedParent
-      ? Promise.resolve([])
-      : noticesOf({ ...change, share: decodeKey(change.key, 1)[0] as bigint }, view),
+      ? []
+      : noticesOf(decodeKey(change.key, 1)[0] as bigint, change, view),
 });
 
 /** The root directory and hard links have no location entry. */

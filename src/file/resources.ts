@@ -5,6 +5,7 @@ import {
   namedResource,
   serviceResource,
 } from "../account/service-resource.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { formatIso } from "../base/dates.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { parseFilePath } from "../protocol/file-names.ts";
@@ -96,96 +97,151 @@ interface PathInput {
   readonly keepsTrailingDots?: boolean | undefined;
 }
 
-async function loadNode(
+/** Synchronous if the store is, because each promise costs time, and most requests to files run
+ *  through here. */
+function loadNode(view: RecordView, request: LoadRequest<FileAddress>): Awaitable<LoadedResource> {
+  return mapAwaitable(loadAccount(view, request), (account) => {
+    const key = { account: account.id, name: request.address.share };
+    return mapAwaitable(view.get(shares, key), (found) =>
+      found === undefined
+        ? withoutScope({ account, share: undefined }, fail("ShareNotFound"))
+        : loadInShare(view, request, { account, share: found }),
+    );
+  });
+}
+
+/** Where a path begins. */
+interface ShareOfPath extends AccountScope {
+  readonly share: ShareRecord;
+}
+
+/** What is loaded if the scope of the target does not exist. */
+function withoutScope(
+  { account, share: access }: AccountScope & { readonly share: ShareRecord | undefined },
+  failure: Result<never>,
+): LoadedResource {
+  return { access, scope: failure, target: undefined, cors: corsOf(account) };
+}
+
+function loadInShare(
   view: RecordView,
   request: LoadRequest<FileAddress>,
-): Promise<LoadedResource> {
-  const account = await loadAccount(view, request);
-  const cors = corsOf(account);
-  const { address } = request;
-  const share = await view.get(shares, { account: account.id, name: address.share });
-  const missing = (failure: Result<never>): LoadedResource => {
-    return { access: share, scope: failure, target: undefined, cors };
-  };
-  if (share === undefined) return missing(fail("ShareNotFound"));
+  place: ShareOfPath,
+): Awaitable<LoadedResource> {
   const { keepsTrailingDots = false }: PathInput = request.input ?? {};
-  const parsed = parseFilePath(address.path, { keepsTrailingDots });
-  if (!parsed.ok) return missing(parsed);
-  const snapshot = await findSnapshot(view, share, address.snapshot);
-  if (!snapshot.ok) return missing(snapshot);
-  const tree = { share: share.id, epoch: snapshot.value?.epoch };
-  const resolved = await resolvePath(view, tree, parsed.value);
-  if (resolved.parent === undefined) return missing(fail("ParentNotFound"));
-  const { key, trail, target, hardLink } = resolved;
-  if (
-    target === undefined &&
-    mayCreate(request) &&
-    (await isDeletePending(view, share, resolved.parent))
-  ) {
-    return missing(deletePending);
+  const parsed = parseFilePath(request.address.path, { keepsTrailingDots });
+  if (!parsed.ok) return withoutScope(place, parsed);
+  return mapAwaitable(findSnapshot(view, place.share, request.address.snapshot), (snapshot) => {
+    if (!snapshot.ok) return withoutScope(place, snapshot);
+    const { account, share: within } = place;
+    const path = { account, share: within, snapshot: snapshot.value, components: parsed.value };
+    const tree = { share: within.id, epoch: snapshot.value?.epoch };
+    return mapAwaitable(resolvePath(view, tree, path.components), (resolved) =>
+      loadResolved(view, request, path, resolved),
+    );
+  });
+}
+
+type PathPlace = Pick<NodeScope, "account" | "share" | "snapshot" | "components">;
+
+function loadResolved(
+  view: RecordView,
+  request: LoadRequest<FileAddress>,
+  place: PathPlace,
+  resolved: ResolvedPath,
+): Awaitable<LoadedResource> {
+  const { parent, target } = resolved;
+  const { share: within, snapshot } = place;
+  if (parent === undefined) return withoutScope(place, fail("ParentNotFound"));
+  if (target === undefined) {
+    if (!mayCreate(request)) return loadedAt(place, resolved, { parent, held: undefined });
+    return mapAwaitable(isDeletePending(view, within, parent), (isPending) =>
+      isPending
+        ? withoutScope(place, deletePending)
+        : loadedAt(place, resolved, { parent, held: undefined }),
+    );
   }
-  const parent = await parentOf(view, share.id, { ...resolved, parent: resolved.parent });
-  const held =
-    target === undefined || snapshot.value !== undefined
-      ? undefined
-      : await view.get(locks, { share: share.id, id: target.id });
+  return mapAwaitable(parentOf(view, within.id, resolved, parent), (stored) => {
+    const found = snapshot === undefined ? lockStateOf(view, within, target) : undefined;
+    return mapAwaitable(found, (held) => loadedAt(place, resolved, { parent: stored, held }));
+  });
+}
+
+function loadedAt(
+  { account, share: within, snapshot, components }: PathPlace,
+  { key, trail, target, hardLink }: ResolvedPath,
+  { parent, held }: { readonly parent: NodeRecord; readonly held: LockState | undefined },
+): LoadedResource {
   const scope: NodeScope = {
     account,
-    share,
-    snapshot: snapshot.value,
+    share: within,
+    snapshot,
     key,
-    name: (hardLink === undefined ? undefined : target?.name) ?? parsed.value.at(-1) ?? "",
+    name: (hardLink === undefined ? undefined : target?.name) ?? components.at(-1) ?? "",
     parent,
     trail,
-    components: parsed.value,
+    components,
     locks: held,
     hardLink,
   };
-  return { access: share, scope: ok(scope), target, cors };
+  return { access: within, scope: ok(scope), target, cors: corsOf(account) };
+}
+
+function lockStateOf(
+  view: RecordView,
+  { id: within }: ShareRecord,
+  { id }: NodeRecord,
+): Awaitable<LockState | undefined> {
+  return view.get(locks, { share: within, id });
 }
 
 /** Whether a directory is delete-pending: then no file can be created in it. */
-async function isDeletePending(
+function isDeletePending(
   view: RecordView,
-  share: ShareRecord,
-  { id }: NodeRecord,
-): Promise<boolean> {
-  return (await view.get(locks, { share: share.id, id }))?.deletePending === true;
+  within: ShareRecord,
+  directory: NodeRecord,
+): Awaitable<boolean> {
+  const found = lockStateOf(view, within, directory);
+  return mapAwaitable(found, (held) => held?.deletePending === true);
 }
 
 /** The parent directory under which the target is stored; for a hard link, that of its file. */
-async function parentOf(
+function parentOf(
   view: RecordView,
-  share: bigint,
-  { hardLink, target, parent }: ResolvedPath & { readonly parent: NodeRecord },
-): Promise<NodeRecord> {
+  within: bigint,
+  { hardLink, target }: ResolvedPath,
+  parent: NodeRecord,
+): Awaitable<NodeRecord> {
   if (hardLink === undefined || target === undefined) return parent;
-  return (await nodeById(view, share, target.parent)) ?? parent;
+  return mapAwaitable(nodeById(view, within, target.parent), (found) => found ?? parent);
 }
 
-async function findSnapshot(
+function findSnapshot(
   view: RecordView,
-  share: ShareRecord,
+  { id: within }: ShareRecord,
   at: Ticks | undefined,
-): Promise<Result<ShareSnapshotRecord | undefined>> {
-  if (at === undefined) return ok(undefined);
-  const record = await view.get(shareSnapshots, { share: share.id, at });
-  return record === undefined ? fail("ShareNotFound") : ok(record);
+): Awaitable<Result<ShareSnapshotRecord | undefined>> {
+  if (at === undefined) return noSnapshot;
+  return mapAwaitable(view.get(shareSnapshots, { share: within, at }), (record) =>
+    record === undefined ? fail("ShareNotFound") : ok(record),
+  );
 }
+
+const noSnapshot = ok(undefined);
 
 const creatingPolicies: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"]);
 
 /** Returns the `load` of a resource that is either files or directories. A name of the other kind
  *  counts as missing, but cannot be created. */
 function loadKind(kind: "file" | "directory") {
-  return async (view: RecordView, request: LoadRequest<FileAddress>): Promise<LoadedResource> => {
-    const located = await loadNode(view, request);
-    const target = located.target as NodeRecord | undefined;
-    const isDirectory = target?.kind === "directory";
-    if (target === undefined || isDirectory === (kind === "directory")) return located;
-    const scope = creates(request) ? fail("ResourceTypeMismatch") : located.scope;
-    return { ...located, target: undefined, scope };
-  };
+  return (view: RecordView, request: LoadRequest<FileAddress>): Awaitable<LoadedResource> =>
+    mapAwaitable(loadNode(view, request), (located) => {
+      const target = located.target as NodeRecord | undefined;
+      const isDirectory = target?.kind === "directory";
+      if (target === undefined || isDirectory === (kind === "directory")) return located;
+      const scope = creates(request) ? fail("ResourceTypeMismatch") : located.scope;
+      return { ...located, target: undefined, scope };
+    });
 }
 
 function mayCreate(request: LoadRequest<FileAddress>): boolean {

@@ -92,43 +92,54 @@ async function findVersion(
 }
 
 /** Follows a path from the root, one look-up for each component. */
-export async function resolvePath(
+export function resolvePath(
   view: RecordView,
   tree: ShareTree,
   components: readonly string[],
-): Promise<ResolvedPath> {
-  const root = await findNode(view, rootKey(tree.share), tree.epoch);
-  let at: ResolvedPath = { parent: root, key: rootKey(tree.share), target: root, trail: [] };
-  for (const name of components) {
-    const parent: NodeRecord | undefined = at.target?.kind === "directory" ? at.target : undefined;
-    const key = {
-      share: tree.share,
-      parent: parent?.id ?? rootId,
-      folded: foldName(name),
-    };
-    if (parent === undefined) return { parent, key, target: undefined, trail: at.trail };
-    const found = await findNode(view, key, tree.epoch);
-    const trail = [...at.trail, parent.id];
-    at = { parent, key, target: found, trail };
-    if (found?.linkTo !== undefined) {
-      const linked = await loadLinkedFile(view, tree, found.linkTo);
-      at = { parent, ...linked, trail, hardLink: { key, node: found } };
+): Awaitable<ResolvedPath> {
+  const key = rootKey(tree.share);
+  return mapAwaitable(findNode(view, key, tree.epoch), (root) =>
+    resolveBelow(view, tree, components, { parent: root, key, target: root, trail: [] }),
+  );
+}
+
+/** Follows the components of a path that are below `at`. */
+function resolveBelow(
+  view: RecordView,
+  tree: ShareTree,
+  components: readonly string[],
+  at: ResolvedPath,
+): Awaitable<ResolvedPath> {
+  const name = components[at.trail.length];
+  if (name === undefined) return at;
+  const { share, epoch } = tree;
+  const parent = at.target?.kind === "directory" ? at.target : undefined;
+  const key = { share, parent: parent?.id ?? rootId, folded: foldName(name) };
+  if (parent === undefined) return { parent, key, target: undefined, trail: at.trail };
+  const trail = [...at.trail, parent.id];
+  return mapAwaitable(findNode(view, key, epoch), (found) => {
+    if (found?.linkTo === undefined) {
+      return resolveBelow(view, tree, components, { parent, key, target: found, trail });
     }
-  }
-  return at;
+    const hardLink = { key, node: found };
+    return mapAwaitable(loadLinkedFile(view, tree, found.linkTo), (linked) =>
+      resolveBelow(view, tree, components, { parent, ...linked, trail, hardLink }),
+    );
+  });
 }
 
 /** Loads the file that a hard link refers to, by its id, from the share or from a snapshot of it.
  *  `target` is undefined if the file is not there. */
-export async function loadLinkedFile(
+export function loadLinkedFile(
   view: RecordView,
   { share, epoch }: ShareTree,
   id: bigint,
-): Promise<{ readonly key: NodeKey; readonly target: NodeRecord | undefined }> {
-  const location = await view.get(nodeLocations, { share, id });
-  const key = { share, ...(location ?? rootKey(share)) };
-  const target = location && (await findNode(view, key, epoch));
-  return { key, target };
+): Awaitable<{ readonly key: NodeKey; readonly target: NodeRecord | undefined }> {
+  return mapAwaitable(view.get(nodeLocations, { share, id }), (location) => {
+    const key = { share, ...(location ?? rootKey(share)) };
+    const found = location && findNode(view, key, epoch);
+    return mapAwaitable(found, (target) => ({ key, target }));
+  });
 }
 
 /** More levels than a path can have. Ends the loop if records form a cycle. */

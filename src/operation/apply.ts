@@ -1,4 +1,5 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import { copyWith } from "../base/copy-with.ts";
 import type { ContentPlan, ContentRef } from "../content/content-ref.ts";
 import type { Effect } from "./effects.ts";
 import { afterWrite } from "../protocol/lease.ts";
@@ -133,7 +134,7 @@ function withETag({ call, newETag, now }: WriteContext, record: object): object 
       : lease;
   // The decision may have set the ETag itself; then no copy is needed.
   const hasETag = (record as ETaggedRecord).etag === newETag && lease === keptLease;
-  return hasETag ? record : { ...record, etag: newETag, lease: keptLease };
+  return hasETag ? record : copyWith(record, { etag: newETag, lease: keptLease });
 }
 
 function applyEffect(
@@ -252,14 +253,10 @@ function writeFinal(
   if (record !== undefined) tx.put(key, table.codec.encode(record));
   else if (before !== undefined || table.content === undefined) tx.delete(key);
   if (table.changeNotices === undefined) return undefined;
-  return writeNotices(tx, table.changeNotices({ key, before, after: record, origin }, tx));
-}
-
-async function writeNotices(
-  tx: Transaction,
-  notices: Promise<readonly IndexEntry[]>,
-): Promise<void> {
-  for (const { key, value } of await notices) tx.put(key, value);
+  const notices = table.changeNotices({ key, before, after: record, origin }, tx);
+  return mapAwaitable(notices, (entries) => {
+    for (const notice of entries) tx.put(notice.key, notice.value);
+  });
 }
 
 function applyContent(

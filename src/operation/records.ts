@@ -145,10 +145,10 @@ export class Records implements RecordView {
     return rendered?.text;
   }
 
-  async count(counter: Uint8Array, isExact = false): Promise<bigint> {
+  count(counter: Uint8Array, isExact = false): Awaitable<bigint> {
     const view = this.#view;
-    const value = await ("peek" in view && !isExact ? view.peek(counter) : view.get(counter));
-    return value === undefined ? 0n : decodeCounter(value);
+    const found = "peek" in view && !isExact ? view.peek(counter) : view.get(counter);
+    return mapAwaitable(found, decodeCounter);
   }
 
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {

@@ -25,7 +25,7 @@ export interface RecordView {
   ): string | undefined;
   /** The value of a commutative counter; 0 if it was never written. Validated at commit only if
    *  `isExact`; concurrent additions then conflict. */
-  count(counter: Uint8Array, isExact?: boolean): Promise<bigint>;
+  count(counter: Uint8Array, isExact?: boolean): Awaitable<bigint>;
   /** The slices of a content that overlap a range of bytes. */
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
 }

@@ -46,7 +46,7 @@ export function parseFilePath(
 /** A name as Azure stores it without `x-ms-allow-trailing-dot`: without dots at its end. `.` and
  *  `..` are left for `checkFileName`, which rejects them. */
 function withoutTrailingDots(name: string): string {
-  return isDots(name) ? name : name.replace(/\.+$/, "");
+  return !name.endsWith(".") || isDots(name) ? name : name.replace(/\.+$/, "");
 }
 
 /** The path as the service stores it without `x-ms-allow-trailing-dot`: dots at the end of names

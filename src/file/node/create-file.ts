@@ -1,3 +1,4 @@
+import { mapAwaitable } from "../../base/awaitable.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { header, oneOf, required } from "../../protocol/params.ts";
@@ -64,10 +65,12 @@ export const createFile = fileOperation({
     const used = await readUsed(view, scope.share, grown);
     return fitsQuota(scope.share, used, grown) ? ok(undefined) : quotaExceeded;
   },
-  reads: async (view, { scope, target, input }) => ({
-    sddl: await readCreationSddl(view, scope, input.smb),
-    used: await readUsed(view, scope.share, grownBytes(target, input.length)),
-  }),
+  reads: (view, { scope, target, input }) => {
+    const grown = grownBytes(target, input.length);
+    return mapAwaitable(readCreationSddl(view, scope, input.smb), (sddl) =>
+      mapAwaitable(readUsed(view, scope.share, grown), (used) => ({ sddl, used })),
+    );
+  },
   decide: (context) => {
     const { target, scope, input, received, readResult } = context;
     if (target !== undefined && isReadOnly(target)) return fail("ReadOnlyAttribute");

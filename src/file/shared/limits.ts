@@ -1,3 +1,4 @@
+import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
 import { fail } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { shareUsage, type ShareRecord } from "../records.ts";
@@ -24,19 +25,20 @@ const nearBytes = 8n * 1024n ** 3n;
 /** Reads how many bytes the files of a share have. Far from the quota the read is not validated, so
  *  that concurrent writers do not conflict. Near the quota it is validated, because concurrent
  *  writers could exceed the quota together. */
-export async function usedBytes(view: RecordView, share: ShareRecord): Promise<bigint> {
+export function usedBytes(view: RecordView, share: ShareRecord): Awaitable<bigint> {
   const counter = shareUsage.key(share.id);
-  const used = await view.count(counter);
-  return used + nearBytes < quotaBytes(share) ? used : view.count(counter, true);
+  return mapAwaitable(view.count(counter), (used) =>
+    used + nearBytes < quotaBytes(share) ? used : view.count(counter, true),
+  );
 }
 
 /** The bytes in use, for the quota check of a file that becomes `grownBytes` longer; undefined if
  *  it does not grow. */
-export async function readUsed(
+export function readUsed(
   view: RecordView,
   share: ShareRecord,
   grownBytes: number,
-): Promise<bigint | undefined> {
+): Awaitable<bigint | undefined> {
   return grownBytes <= 0 ? undefined : usedBytes(view, share);
 }
 

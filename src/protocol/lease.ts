@@ -1,3 +1,4 @@
+import { copyWith } from "../base/copy-with.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import { ticksFromSeconds, wholeSeconds, type Ticks } from "../base/ticks.ts";
 import { invalidHeader, missingHeader } from "./faults.ts";
@@ -399,7 +400,7 @@ export function leaseReply<T extends { readonly lease?: Lease | undefined }>({
   const timeOfRelease = action.action === "release" && kind === "share" ? "0" : undefined;
   return {
     status: statuses[action.action],
-    put: { ...target, lease },
+    put: copyWith(target, { lease }),
     headers: {
       "x-ms-lease-id": returnsId ? lease?.id : undefined,
       "x-ms-lease-time": leaseTimeSeconds === undefined ? timeOfRelease : String(leaseTimeSeconds),

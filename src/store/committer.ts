@@ -1,3 +1,4 @@
+import { copyWith } from "../base/copy-with.ts";
 import { InvariantBroken } from "../base/invariant.ts";
 import type { Span, SpanAttributes } from "../base/span.ts";
 import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
@@ -339,11 +340,8 @@ export class Committer {
   }
 
   async #commit(transactions: readonly QueuedTransaction[]): Promise<void> {
-    const batch = new Batch(transactions, {
-      ...this.#options,
-      queue: this.#queue,
-      countMax: this.#batchMax,
-    });
+    const limits = { queue: this.#queue, countMax: this.#batchMax };
+    const batch = new Batch(transactions, copyWith(this.#options, limits));
     let result: BatchResult;
     const endSpans = beginSpans(transactions, "commit batch");
     try {
@@ -382,7 +380,9 @@ export class Committer {
     for (const queued of accepted) {
       if (!queued.attempt.changes.isEmpty && !dropped.has(queued)) transactions += 1;
     }
-    this.#options.onCommitted({ ...commit, transactions, conflicts: this.#conflicts });
+    const { previous, sequence, writes } = commit;
+    const conflicts = this.#conflicts;
+    this.#options.onCommitted({ previous, sequence, writes, transactions, conflicts });
     this.#conflicts = 0;
   }
 

@@ -3,6 +3,7 @@ import { resize } from "../../content/content-ref.ts";
 import { encryptionOfProperties, encryption } from "../../protocol/encryption.ts";
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { header, oneOf, required, text } from "../../protocol/params.ts";
+import { copyWith } from "../../base/copy-with.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { addCleared } from "../page/cleared-ranges.ts";
 import { pageBlobLength, sequenceNumber, sequenceNumberMax } from "../page/put-page.ts";
@@ -103,13 +104,15 @@ export const setBlobMetadata = operation({
     const { target, input, features } = context;
     const versionId = nextVersion(context);
     return {
-      put: { ...target, metadata: metadataOf(target, input.metadata), versionId },
+      put: copyWith(target, { metadata: metadataOf(target, input.metadata), versionId }),
       effects: features.versioning ? preservePrevious(context) : [],
-      headers: {
-        ...encryptionHeaders(target),
-        "x-ms-request-server-encrypted": "true",
-        "x-ms-version-id": versionHeader(versionId),
-      },
+      headers: [
+        encryptionHeaders(target),
+        {
+          "x-ms-request-server-encrypted": "true",
+          "x-ms-version-id": versionHeader(versionId),
+        },
+      ],
     };
   },
 });

@@ -1,3 +1,4 @@
+import { copyWith } from "../../base/copy-with.ts";
 import type { ContentPlan } from "../../content/content-ref.ts";
 import type { Effect } from "../../operation/effects.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
@@ -59,11 +60,10 @@ function replyWith<R extends { readonly effects: readonly Effect[] }>(
   next: NodeRecord,
   version: string,
 ) {
-  return {
-    ...reply,
+  return copyWith(reply, {
     effects: [...reply.effects, ...effects],
     headers: [smbHeaders(next, version), serverEncrypted],
-  };
+  });
 }
 
 type ParentSddl = Pick<SmbPropertyChange, "parentSddl">;

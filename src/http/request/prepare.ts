@@ -1,4 +1,5 @@
 import { mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
+import { copyWith } from "../../base/copy-with.ts";
 import type { CopySource } from "../../operation/source.ts";
 import { noConditions, parseConditions, type Conditions } from "../../protocol/conditions.ts";
 import { parseLeaseId } from "../../protocol/lease.ts";
@@ -251,7 +252,7 @@ function callOf(
   { parsed, received, source }: CallBody,
 ): Call {
   const { operation, location, version, settings, principal, address } = selected;
-  const input = parsed === undefined ? params : { ...params, body: parsed };
+  const input = parsed === undefined ? params : copyWith(params, { body: parsed });
   // If the body is not parsed yet, the address may be incomplete, and the precheck does not run.
   const isComplete = operation.completeAddress === undefined || parsed === undefined;
   return {

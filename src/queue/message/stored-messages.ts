@@ -72,7 +72,7 @@ function scanFrom(scan: HeadScan, start: Uint8Array): Awaitable<void> {
     view.readHead(visibilityIndex, { start, end, limit, indexTarget }),
     (found) => {
       for (const { key, record } of found) {
-        const entry = { ...entryOf(key), expires: record.expires };
+        const entry = entryOf(key, record);
         (record.expires > view.now ? visible : expired).push(entry);
       }
       const last = found.at(-1);
@@ -82,9 +82,9 @@ function scanFrom(scan: HeadScan, start: Uint8Array): Awaitable<void> {
   );
 }
 
-function entryOf(key: Uint8Array): { id: string; visibleAt: Ticks } {
+function entryOf(key: Uint8Array, { expires }: Pick<VisibilityEntry, "expires">): VisibilityEntry {
   const [, visibleAt, id] = visibilityIndex.parts(key);
-  return { visibleAt: visibleAt as Ticks, id: messageIdOfBytes(id as Uint8Array) };
+  return { visibleAt: visibleAt as Ticks, id: messageIdOfBytes(id as Uint8Array), expires };
 }
 
 function loadMessages(
@@ -112,7 +112,7 @@ export async function readAllVisibility(
   const entries: VisibilityEntry[] = [];
   const bounds = { ...visibilityIndex.range([queue]), limit: countMax + 1 };
   for await (const batch of view.scan(visibilityIndex, bounds)) {
-    for (const { key, record } of batch) entries.push({ ...entryOf(key), ...record });
+    for (const { key, record } of batch) entries.push(entryOf(key, record));
   }
   return entries.length > countMax ? undefined : entries;
 }

@@ -1,6 +1,11 @@
 import { isThreadCommitting, whileThreadCommits } from "../../process/thread-commits.ts";
 import { closeSync } from "node:fs";
-import { open, type RootDatabase, type Transaction as ReadTransaction } from "lmdb";
+import {
+  open,
+  type RangeOptions,
+  type RootDatabase,
+  type Transaction as ReadTransaction,
+} from "lmdb";
 import type {
   Engine,
   EngineBatch,
@@ -393,12 +398,17 @@ class LmdbView implements EngineView {
   }
 
   scan({ start, end, reverse }: ScanBounds, countMax: number): VersionedEntry[] {
-    const direction = reverse
-      ? { start: keyOfText(end), end: keyOfText(start), exclusiveStart: true, inclusiveEnd: true }
-      : { start: keyOfText(start), end: keyOfText(end) };
     const found: VersionedEntry[] = [];
-    const options = { ...direction, reverse, limit: countMax, ...this.#options };
-    for (const { key, value } of this.#database.getRange(options)) {
+    const options = {
+      start: keyOfText(reverse ? end : start),
+      end: keyOfText(reverse ? start : end),
+      exclusiveStart: reverse,
+      inclusiveEnd: reverse,
+      reverse,
+      limit: countMax,
+      transaction: this.#options.transaction,
+    };
+    for (const { key, value } of this.#database.getRange(options as RangeOptions)) {
       found.push(new ScannedEntry(key as unknown as KeyText, value));
     }
     return found;

@@ -185,10 +185,9 @@ export interface UploadRecord {
   readonly lease?: Lease | undefined;
 }
 
-/** Data that the Data Lake API has appended to a file and not yet flushed, that is, committed. */
+/** Data that the Data Lake API has appended to a file and no flush has committed yet. */
 export interface InlineAppend {
-  /** Orders appends by position, then by arrival, as the ids of appended blocks do
-   *  (`appendedId`). */
+  /** Orders appends by position, then by arrival, as ids of appended blocks do (`appendedId`). */
   readonly id: string;
   readonly position: number;
   readonly source: BytesSource;

@@ -14,12 +14,12 @@ import { operation } from "../resources.ts";
 
 /** Limit of this server for the request body, which names only the type of the session. */
 const requestBytesMax = 64 * 1024;
-/** Lifetime of a session, as in Azure's documentation. */
+/** Lifetime of a session: five minutes, as in Azure's documentation. */
 const sessionSeconds = 300n;
 /** The only type of sessions: requests are signed with the key of the session. */
 const authenticationType = "HMAC";
 
-/** Creates credentials for reading a container, valid for five minutes.
+/** Creates credentials for reading a container.
  *  learn.microsoft.com/rest/api/storageservices/create-session */
 export const createSession = operation({
   name: "Create Session",

@@ -30,8 +30,7 @@ import type { HttpHeaders } from "../../protocol/metadata.ts";
 /** Put Blob From URL and Copy Blob From URL: create a blob from the bytes at a URL while the client
  *  waits. `http/source/` has fetched and stored the bytes before the decision. */
 
-/** Body declaration of Put Blob From URL and Copy Blob From URL, whose bytes are a whole blob at a
- *  URL. */
+/** Body declaration of Put Blob From URL and Copy Blob From URL: all bytes at a URL. */
 const wholeSource: Omit<SourceBody, "lengthMax"> = {
   kind: "source",
   inlineBytesMax: inlineWholeBytesMax,

@@ -18,8 +18,8 @@ import { checkLocalSource, loadLocalSource } from "./local-source.ts";
 /** Incremental Copy Blob: copies a snapshot of a page blob, as backups of disks do again and again.
  *  The copies share their content with the source. */
 
-/** Incremental Copy Blob has no headers for a scope or key: the default scope of the container
- *  applies. */
+/** Incremental Copy Blob has no headers for scope, key or properties: the default scope of the
+ *  container and the properties of the source apply. */
 const noEncryption = { clientKey: undefined, scope: undefined };
 const noOptions = { metadata: [], tags: undefined, tier: undefined };
 

@@ -35,8 +35,7 @@ async function findPendingCopy(
  *  bytes, but its body had another length. */
 const notPages = '400 BadRequest "The source is no page blob."';
 
-/** The handler of Copy Blob: stores progress, fetched bytes or failure in the target of the
- *  copy. */
+/** The handler of Copy Blob: stores progress, fetched bytes or failure in the copy's target. */
 export const blobCopy: TransferHandler = {
   content: async (view, job) => (await findPendingCopy(view, job))?.record.content,
   progress: async (view, job, copiedBytes) => {

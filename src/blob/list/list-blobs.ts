@@ -57,7 +57,7 @@ const showOnly = wordSet("showonly", "deleted", "files", "directories");
 /** `startfrom`: the first name to list. Ignored on later pages, which have a marker. */
 const startFrom = query("startfrom", nameText);
 
-/** The parameters of List Blobs in both formats. */
+/** The parameters of List Blobs in both formats, XML and Apache Arrow. */
 export const listParams = {
   prefix,
   delimiter,

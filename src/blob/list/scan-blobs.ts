@@ -247,7 +247,8 @@ export function keyOfMarker<K, R>(
   container: bigint,
   [text = "", at, kind = "0"]: readonly string[],
 ): Uint8Array {
-  // Markers of `listTree` have longer texts, which would not fit into a key.
+  // Markers of `listTree` (hierarchical accounts) have longer texts, which would not fit into a
+  // key.
   const name = text.slice(0, blobNameUnitsMax);
   if (table.tag !== generations.tag || at === undefined) return table.prefix([container, name]);
   if (at === "base") return table.range([container, name]).end;

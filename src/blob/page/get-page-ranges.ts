@@ -195,7 +195,7 @@ const rangesMax = 10_000;
 
 /** The earlier snapshot of a diff, as the header `x-ms-previous-snapshot-url` names it. */
 interface NamedSnapshot {
-  /** Decoded path of that URL; its last two segments are container and blob. */
+  /** Decoded path of the URL in that header; its last two segments are container and blob. */
   readonly path: string;
   readonly at: Ticks;
 }
@@ -319,8 +319,7 @@ async function findPrevious(
   return found?.deleted === undefined ? found : undefined;
 }
 
-/** The requested range, extended to whole pages of 512 bytes. Undefined if it starts after the
- *  end. */
+/** The requested range in whole pages of 512 bytes; undefined if it starts after the end. */
 function requestedSpan(
   requested: ByteRange | undefined,
   length: number,

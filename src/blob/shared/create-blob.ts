@@ -220,6 +220,7 @@ export const blobCreation = {
   },
 } as const;
 
+/** The header with which Azure responds to writes of content, because it encrypts all data. */
 export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
 
 interface CreationContext extends OverwriteContext {

@@ -86,7 +86,7 @@ export function becomesVersion({
  *  versioning, otherwise as a soft-deleted snapshot if it has soft delete, otherwise not at all. */
 export function preservePrevious(context: OverwriteContext): readonly Effect[] {
   const { target, newETag, now, scope } = context;
-  // Soft delete of a hierarchical account does not protect against overwrites.
+  // As in Azure, soft delete of a hierarchical account does not protect against overwrites.
   if (target === undefined || scope.account.hierarchicalNamespace === true) return [];
   const key = blobKey(context);
   const previous = { ...target, lease: undefined };

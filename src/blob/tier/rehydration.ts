@@ -99,6 +99,7 @@ export const blockBlobTier = tierParam<BlockTier>(blockTiers);
  *  later. */
 export const anyTier = tierParam<Tier>([...blockTiers, ...pageTiers]);
 
+/** The tier of block blobs whose tier was never set: Azure's default for accounts. */
 export const defaultTier = "Hot";
 
 export const archive = "Archive";

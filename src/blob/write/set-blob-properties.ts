@@ -122,6 +122,7 @@ function metadataOf({ directory }: BlobRecord, given: Metadata): Metadata {
   return directory === undefined ? given : withFolderMark(given);
 }
 
+/** The time of Set Blob Expiry, in a form that `x-ms-expiry-option` chooses (`expiryOf`). */
 const timeHeader = "x-ms-expiry-time";
 type Option = "NeverExpire" | "RelativeToCreation" | "RelativeToNow" | "Absolute";
 

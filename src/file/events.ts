@@ -12,8 +12,11 @@ import { openChanges, shareNames, type NodeRecord } from "./records.ts";
 import type { NodeScope } from "./resources.ts";
 import { pathOf } from "./share-tree.ts";
 
-/** The operations that are events, and what they do. Azure has no events of the File service. The
- *  names of REST operations follow those of blobs; `Smb…` are changes of SMB clients. */
+/** The events of changed files, which the transactions of REST and SMB write into the event log of
+ *  an account (if it has a change feed or subscriptions). */
+
+/** The operations whose changes are events, and the kind of change. Azure has no events of the File
+ *  service: the names follow those of blobs, and `Smb…` are changes of SMB clients. */
 const changeByApi = {
   CreateFile: "created",
   CreateDirectory: "created",
@@ -60,14 +63,14 @@ const directoryTypes: Readonly<Record<Change, EventType>> = {
 
 type Api = keyof typeof changeByApi;
 
-/** What an operation on a file counts as in the event log, over REST and over SMB. `none`: its
- *  changes are no events. `decided`: the decision says it. `at-close`: the close of the handle is
- *  the event (`openChanges`). */
+/** The event log entry of an operation on a file, over REST and over SMB. `none`: its changes are
+ *  no events. `decided`: its decision names the event. `at-close`: the close of the handle is the
+ *  event (`openChanges`). */
 export type FileApi = Api | "none" | "decided" | "at-close";
 
 /** A change of a file or directory that is an event. */
 export interface NodeChange {
-  /** What the change counts as; undefined if it is what the operation declares (`event`). */
+  /** Name of the change in the event log; undefined if the operation declares it (`event`). */
   readonly api?: Api;
   /** The record after the change; of a deletion, the one before it. */
   readonly node: NodeRecord;
@@ -77,7 +80,7 @@ export interface NodeChange {
   readonly contentLength?: number | undefined;
 }
 
-/** The share in which files change, and the request that changes the files. */
+/** What the events of one request have in common: the share, the request, the time. */
 interface ChangeContext extends Pick<
   EventRecord,
   "requestId" | "clientRequestId" | "endpoint" | "etag"
@@ -85,13 +88,14 @@ interface ChangeContext extends Pick<
   readonly account: bigint;
   readonly share: bigint;
   readonly shareName: string;
-  /** The operation name that the events contain. */
+  /** The event that the operation declares; a `NodeChange` may have another one. */
   readonly event: FileApi;
   readonly now: Ticks;
 }
 
-/** The events of changes, to be written in their transaction. The account has an event log. Files
- *  without a name, which a rename has displaced, have no events. */
+/** The events of changes, which the caller writes in the transaction that makes them. Callers check
+ *  first that the account has an event log. Files without a name, which a rename has displaced,
+ *  have no events. */
 export async function nodeEvents(
   view: RecordView,
   { account, share, shareName, event, now, ...request }: ChangeContext,
@@ -125,8 +129,8 @@ export async function nodeEvents(
   return appends;
 }
 
-/** The events of a REST operation, from its declaration and its reply. They are written in its
- *  transaction. */
+/** The events of a REST operation, from its declaration and its reply. The pipeline writes them in
+ *  the transaction of the operation. */
 export function restEvents(
   change: DecidedChange<FileAddress>,
   view: RecordView,
@@ -138,7 +142,7 @@ export function restEvents(
   const after = reply.put as NodeRecord | undefined;
   const { effects = [] } = reply;
   const isChanged = after !== undefined || reply.remove === true || effects.length > 0;
-  // An asynchronous copy is an event when it completes.
+  // A copy from another server is an event when it completes (`copy/transfer.ts`).
   if (!isChanged || after?.copy?.status === "pending") return [];
   const node = after ?? (before as NodeRecord | undefined);
   const decided = reply.event as readonly NodeChange[] | undefined;
@@ -163,8 +167,8 @@ export function restEvents(
   return nodeEvents(view, context, changes);
 }
 
-/** The events of changes that the server makes itself: none if the share was deleted, or if its
- *  account has no event log. */
+/** The events of changes without a request, as completed copies and the close of handles of ended
+ *  processes. None if the share was deleted, or if its account has no event log. */
 export async function serverNodeEvents(
   view: RecordView,
   share: bigint,
@@ -181,14 +185,14 @@ export async function serverNodeEvents(
   return [];
 }
 
-/** The name and id of the account of an SMB request. */
+/** The account of an SMB request: its name, and its id, which a reset of the account changes. */
 interface NamedAccount {
   readonly accountName: string;
   readonly account: bigint;
 }
 
 /** Whether the account of an SMB request has an event log. Read in the transaction of the request,
- *  as for REST. */
+ *  so that a log that is switched on meanwhile misses no change. */
 export function writesEvents(
   view: RecordView,
   { accountName, account }: NamedAccount,
@@ -205,16 +209,15 @@ interface HandleOfFile {
   readonly handle: bigint;
 }
 
-/** The effect that makes the close of a handle an event, because content was changed through it;
- *  none after the first change. */
+/** The effect that marks a handle when content is changed through it, so that its close is an
+ *  event; none if the handle is marked already. */
 export function markOpenChange(view: RecordView, key: HandleOfFile): Awaitable<readonly Effect[]> {
   return mapAwaitable(view.get(openChanges, key), (found) =>
     found === undefined ? [put(openChanges, key, {})] : [],
   );
 }
 
-/** Returns those of the handles through which content was changed (`markOpenChange`), for their
- *  close. */
+/** Returns those of the handles that `markOpenChange` has marked: their close is an event. */
 export async function changedHandles(
   view: RecordView,
   file: Omit<HandleOfFile, "handle">,
@@ -227,7 +230,7 @@ export async function changedHandles(
   return changed;
 }
 
-/** The effects that remove what `markOpenChange` stored, for handles that are being closed. */
+/** The effects that remove the marks of handles that are being closed (`markOpenChange`). */
 export function unmarkOpenChanges(
   file: Omit<HandleOfFile, "handle">,
   handles: readonly bigint[],

@@ -7,8 +7,9 @@ import { checkResourceName } from "../protocol/names.ts";
 import { boolean, header } from "../protocol/params.ts";
 import { ok, type Result } from "../protocol/result.ts";
 
-/** What the URL of a REST request addresses. `identify` below parses it for
- *  `http/request/target.ts`. */
+/** Parses the URLs of the File service, also for the name that credentials must cover. */
+
+/** What the URL of a REST request addresses, parsed by `identify` below. */
 export interface FileAddress extends Address {
   readonly resource: "service" | "share" | "directory" | "file" | "entry";
   readonly share: string;
@@ -24,12 +25,12 @@ const trailingDotHeader = "x-ms-allow-trailing-dot";
  *  adds this parameter to every operation. */
 export const keepsTrailingDots = header(trailingDotHeader, boolean);
 
-/** Values of `comp` whose operations accept both a file and a directory. */
+/** Values of the query parameter `comp` whose operations accept both a file and a directory. */
 const entryComps: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
 
-/** Finds what a URL addresses: `/` the service, `/share` a share, `/share/path?restype=directory` a
- *  directory, `/share/path` a file. With a `comp` in `entryComps` it is an entry: a file or a
- *  directory. */
+/** Finds what a URL addresses, for `http/request/target.ts`: `/` the service, `/share` a share,
+ *  `/share/path?restype=directory` a directory, `/share/path` a file. With a `comp` in `entryComps`
+ *  it is an entry: a file or a directory. */
 export function identify(path: string, query: QueryReader): Result<FileAddress> {
   const restype = query.get("restype")?.toLowerCase();
   const comp = query.get("comp")?.toLowerCase() ?? "";
@@ -50,9 +51,9 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
   return ok({ resource: rest === "" ? "share" : "file", ...address });
 }
 
-/** The names that the credentials of a request must cover: those of the file that the request
- *  addresses. A SAS of `a.` therefore does not cover a request that the service reads as one for
- *  `a` (recorded from Azure for sources of Put Range). */
+/** The share and path that the credentials of a request must cover: those of the file that it
+ *  addresses, so without trailing dots unless a header keeps them. A SAS of `a.` therefore does not
+ *  cover a request that addresses `a` (recorded from Azure for sources of Put Range). */
 export function signedName(
   { share, path }: FileAddress,
   headerOf?: (name: string) => string | undefined,

@@ -42,7 +42,7 @@ interface TargetAccess<Input> extends FileAccess {
 interface FileAccessPolicy<Input> {
   /** `none` if the operation creates its target, which no client can have open then. */
   readonly fileAccess: TargetAccess<Input> | "none";
-  /** What a change by the operation counts as in the event log. */
+  /** Which event a change by the operation is in the event log of the account. */
   readonly event: FileApi;
 }
 
@@ -87,15 +87,15 @@ function withAccessCheck(operation: FileOperation, access: TargetAccess<object>)
   };
 }
 
-/** The file to check, which is the target of the operation; undefined if it does not exist or is
- *  not open. */
+/** The file whose lock state is checked: the target of the operation; undefined if it does not
+ *  exist or no SMB client has it open. */
 function lockedFileOf({ scope, target, now }: AnyDecisionContext): LockedFile | undefined {
   const { locks: held, share } = scope as Partial<NodeScope>;
   if (held === undefined || share === undefined || target === undefined) return undefined;
   return { locks: held, share: share.id, id: (target as NodeRecord).id, now };
 }
 
-/** A file to check the access to: its lock state, and its id in the share. */
+/** A file that a REST operation accesses: its lock state, and the accessed bytes. */
 interface LockedFile {
   readonly locks: LockState | undefined;
   readonly share: bigint;
@@ -122,13 +122,14 @@ export function checkFileAccess(access: FileAccess, file: LockedFile): AccessChe
   return { stop: { wait: { key: locks.key({ share, id }), until: decision.until }, effects } };
 }
 
-/** Adds the breaks of caching grants to a reply. They come first: the decision may store a later
- *  lock state of the same file. */
+/** Adds the effects of the lock check (breaks of caching grants) to the reply of a decision. They
+ *  come first: the decision may store a later lock state of the same file. */
 function withEffects(reply: Reply<object>, more: readonly Effect[]): Reply<object> {
   return more.length === 0 ? reply : { ...reply, effects: [...more, ...(reply.effects ?? [])] };
 }
 
-/** A span of `length` bytes; undefined if it is empty. */
+/** The span as byte-range locks have it (64-bit); undefined if it is empty, because empty accesses
+ *  conflict with no lock. */
 export function byteSpan(offset: number, length: number): ByteSpan | undefined {
   return length <= 0 ? undefined : { offset: BigInt(offset), length: BigInt(length) };
 }

@@ -13,7 +13,7 @@ import type { NodeKind, NodeRecord } from "./records.ts";
 /** Change notices: records that carry changes of files to the other server processes whose SMB
  *  clients watch them (CHANGE_NOTIFY). */
 
-/** The processes to notify of changes in a share. */
+/** The server processes whose SMB clients watch a share: others notify them of changes. */
 interface WatchedShare {
   readonly owners: readonly string[];
 }
@@ -32,7 +32,7 @@ export const watchedShares = defineTable<{ share: bigint }, WatchedShare>({
  *  change of metadata, or of bytes without a change of the last write time. */
 export type NodeAspect = "attributes" | "size" | "lastWrite" | "created" | "security" | "other";
 
-/** A change of one directory entry. */
+/** A change of one directory entry, as CHANGE_NOTIFY reports it to clients. */
 export interface Notice {
   readonly node: bigint;
   readonly parent: bigint;
@@ -51,8 +51,7 @@ interface NoticeKey {
   readonly action: string;
 }
 
-/** Notices for each process, in commit order. A process deletes its notices after it has read
- *  them. */
+/** Notices for each process, by the time of the change. Reading them deletes them. */
 export const notices = defineTable<NoticeKey, Notice>({
   name: "file-notices",
   tag: 0x5d,
@@ -65,8 +64,8 @@ export const notices = defineTable<NoticeKey, Notice>({
 
 const none: readonly IndexEntry[] = [];
 
-/** The index entries of a change: a notice for each process that watches the share, except the one
- *  that made the change (`origin`). A share without watchers costs one read. */
+/** The notices of a change, which its transaction stores: one for each process that watches the
+ *  share, except the one that made the change (`origin`). Without watchers: one read. */
 export function noticesOf(
   share: bigint,
   change: RecordChange<NodeRecord>,

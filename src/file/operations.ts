@@ -40,8 +40,8 @@ import {
 } from "./share/share-properties.ts";
 import { createPermission, getPermission } from "./share/permissions.ts";
 
-/** The operations of the File service, from which the router is built. Order matters only between
- *  routes with equally many requirements: the first that matches is used. */
+/** The REST operations of the File service, from which the router is built. Of two routes that
+ *  match with equally many requirements, the first in this list is used. */
 export const operations: readonly Operation[] = [
   ...declareServiceProperties("file"),
   declareUserDelegationKey("file", { since: "2025-07-05" }),

@@ -22,15 +22,15 @@ import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 import { notices, noticesOf, watchedShares } from "./notices.ts";
 import type { LockState } from "./locks/lock-state.ts";
 
-export type Protocol = "SMB" | "NFS";
-
 /** The records of the File service, and the tables that store them. */
 
-/** The settings of Create Share and Set Share Properties, beside quota and metadata. */
+export type Protocol = "SMB" | "NFS";
+
+/** What Create Share and Set Share Properties set, beside quota and metadata. */
 export interface ShareSettings {
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
-  /** The previous tier; reported for a while after a change. */
+  /** The previous tier, which responses report for 60 s after a change (`tierTransitionState`). */
   readonly tierBefore?: string | undefined;
   readonly protocol?: Protocol | undefined;
   readonly rootSquash?: string | undefined;
@@ -54,8 +54,8 @@ export interface ShareRecord {
   readonly policies: readonly StoredPolicy[];
   readonly quotaGib: number;
   readonly settings: ShareSettings;
-  /** Starts at 1, and is raised by each snapshot. Every file node has the epoch that it was written
-   *  in (`since`). */
+  /** The share's count of snapshots: starts at 1, and is raised by each. Every file node has the
+   *  epoch in which it was written (`since`), which says which snapshots show it. */
   readonly epoch: number;
   /** The last epoch that the newest snapshot shows; 0 without a snapshot. No snapshot shows a
    *  record of a later epoch, so a later record is overwritten without storing a version. */
@@ -63,7 +63,7 @@ export interface ShareRecord {
   readonly snapshotCount: number;
 }
 
-/** A share snapshot. Its `epoch` is the last epoch that it shows. */
+/** A share snapshot: the share's record at that time. Its `epoch` is the last that it shows. */
 export interface ShareSnapshotRecord extends ShareRecord {
   readonly at: Ticks;
 }
@@ -84,7 +84,7 @@ export interface CopyState {
   readonly completed?: Ticks | undefined;
 }
 
-/** A range from `from` up to, not including, `to`, and the epoch in which it was cleared. */
+/** The range from `from` up to, not including, `to` was cleared in this epoch of the share. */
 export interface ClearedRange {
   readonly from: number;
   readonly to: number;
@@ -141,7 +141,7 @@ export interface NodeRecord {
   readonly linkText?: string | undefined;
   /** Set if this is a hard link: the id of the file that it refers to. */
   readonly linkTo?: bigint | undefined;
-  /** The keys of the hard links to this file. */
+  /** The keys of the hard links to this file; undefined if it has only one name. */
   readonly links?: readonly NodeLocation[] | undefined;
 }
 
@@ -165,9 +165,9 @@ export const rootId = 0n;
  *  are delete-pending. */
 export const displacedParent = 2n ** 64n - 1n;
 
-/** How often a reclaim job looks whether a displaced file still has handles. The last close deletes
- *  the file; the job deletes it if its lock state was lost with the boot, or left out of a saved
- *  state or archive. */
+/** How often a reclaim job (a stored background task) looks whether a displaced file still has
+ *  handles. The last close deletes the file; the job deletes it if its lock state was lost in a
+ *  reboot, or left out of a saved state or archive. */
 export const displacedCheckTicks = ticksFromSeconds(600);
 
 export const shares = defineTable<{ account: bigint; name: string }, ShareRecord>({
@@ -264,7 +264,8 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
       : noticesOf(decodeKey(change.key, 1)[0] as bigint, change, view),
 });
 
-/** The root directory and hard links have no location entry. */
+/** The entry of a file node in `nodeLocations`. The root directory and hard links have none: the
+ *  root has a fixed key, and no handle refers to a link. */
 function locationEntries(
   { id, linkTo }: NodeRecord,
   parts: readonly KeyPart[],
@@ -334,8 +335,8 @@ export const versionEnds = defineTable<VersionKey & { readonly until: number }, 
   isArchived: true,
 });
 
-/** Lock state by the id of the file. It is committed without a flush, and lost when the machine
- *  restarts, as the handles of its clients are. */
+/** What SMB clients have open, locked and cached (`locks/lock-state.ts`), by the id of the file. It
+ *  is committed without a flush, and lost when the machine restarts, as its handles are. */
 export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   name: "file-locks",
   tag: 0x57,
@@ -350,9 +351,8 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
 });
 
 /** Handles through which the content of a file was changed, while the account has an event log: the
- *  close of such a handle is an event. These records are durable, unlike the lock state, so that a
- *  change through a handle that the end of the boot has closed becomes an event, too
- *  (`filesystem/sweep.ts`). */
+ *  close of such a handle is an event. These records are durable, unlike the lock state: if a
+ *  reboot ends the handle, the change still becomes an event (`filesystem/sweep.ts`). */
 export const openChanges = defineTable<{ share: bigint; file: bigint; handle: bigint }, object>({
   name: "file-open-changes",
   tag: 0x5e,
@@ -376,7 +376,8 @@ export const permissions = defineTable<{ share: bigint; key: string }, Permissio
   ...archivedRecord,
 });
 
-/** Marks a share as recently deleted: until `until`, deleting it again succeeds. */
+/** Marks a share as recently deleted: until `until`, another Delete Share of the name succeeds, as
+ *  while Azure is deleting a share. */
 export const shareTombstones = defineTable<{ account: bigint; name: string }, ShareTombstone>({
   name: "share-tombstones",
   tag: 0x5a,
@@ -402,7 +403,7 @@ export const fileTables: readonly AnyTable[] = [
   anyTable(shares),
   anyTable(deletedShares),
   anyTable(shareTombstones),
-  // An archive has permissions before the files that refer to them.
+  // An archive has the tables in this order: permissions before the files that refer to them.
   anyTable(permissions),
   anyTable(nodes),
   anyTable(nodeLocations),
@@ -416,14 +417,14 @@ export const fileTables: readonly AnyTable[] = [
   anyTable(shareNames),
 ];
 
-/** The bytes of a file, or of an earlier state that snapshots show, that count against the quota of
+/** How many bytes of a file, or of an earlier state that snapshots show, count against the quota of
  *  its account. */
 export function nodeBytes({ allocated = 0, metadata }: NodeRecord): number {
   return allocated + metadataBytes(metadata);
 }
 
-/** The bytes of a file that count against the quota of its share, and that its statistics report:
- *  the service counts the length of a file, written or not. */
+/** How many bytes of a file count against the quota of its share, and in its statistics: its
+ *  length, written or not, as on Azure. */
 export function shareBytes({ counted, allocated = 0 }: NodeRecord): number {
   return counted ?? allocated;
 }

@@ -49,7 +49,7 @@ export interface NodeScope extends AccountScope {
   /** The last path component as it would be stored. */
   readonly name: string;
   readonly parent: NodeRecord;
-  /** Ids of the directories from the root to the parent of the path. */
+  /** Ids of the directories from the root to the parent of the path, for renames. */
   readonly trail: readonly bigint[];
   /** The components of the requested path, from the root of the share to the target, as the client
    *  spelled them. */
@@ -61,7 +61,7 @@ export interface NodeScope extends AccountScope {
   readonly hardLink: HardLink | undefined;
 }
 
-/** Scope and target of each kind of resource, for the types of declarations. */
+/** The types of scope and target of each resource, for the declarations of operations. */
 export interface FileResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
@@ -76,7 +76,7 @@ export interface FileResources {
   readonly entry: { scope: NodeScope; target: NodeRecord };
 }
 
-/** Kinds of targets that operations which write reject, unless an operation accepts them here. */
+/** What an operation that writes accepts, although most reject it (`guard`). */
 export interface WritePolicies {
   /** Set if the operation writes to share snapshots. */
   readonly acceptsSnapshot?: true;
@@ -84,7 +84,7 @@ export interface WritePolicies {
   readonly acceptsPendingCopy?: true;
 }
 
-/** The first x-ms-version of the File service. */
+/** The first x-ms-version of the File service; operations may declare a later one. */
 export const firstVersion = "2015-02-21";
 
 /** Declares a REST operation on the service or a share; for files there is `fileOperation`. */
@@ -92,7 +92,7 @@ export const operation = operationsOf<Pick<FileResources, "service" | "share">, 
   firstVersion,
 );
 
-/** Parameters that change how the path is parsed. */
+/** The parameter of an operation that changes how the path is parsed. */
 interface PathInput {
   readonly keepsTrailingDots?: boolean | undefined;
 }
@@ -195,7 +195,7 @@ function lockStateOf(
   return view.get(locks, { share: within, id });
 }
 
-/** Whether a directory is delete-pending: then no file can be created in it. */
+/** Whether an SMB client has marked a directory for deletion: then no file can be created in it. */
 function isDeletePending(
   view: RecordView,
   within: ShareRecord,
@@ -205,7 +205,7 @@ function isDeletePending(
   return mapAwaitable(found, (held) => held?.deletePending === true);
 }
 
-/** The parent directory under which the target is stored; for a hard link, that of its file. */
+/** The parent directory under whose id the target is stored; for a hard link, that of its file. */
 function parentOf(
   view: RecordView,
   within: bigint,
@@ -231,8 +231,8 @@ const noSnapshot = ok(undefined);
 
 const creatingPolicies: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"]);
 
-/** Returns the `load` of a resource that is either files or directories. A name of the other kind
- *  counts as missing, but cannot be created. */
+/** Makes the function that loads the target of requests on files or on directories. A name of the
+ *  other kind counts as missing, but cannot be created. */
 function loadKind(kind: "file" | "directory") {
   return (view: RecordView, request: LoadRequest<FileAddress>): Awaitable<LoadedResource> =>
     mapAwaitable(loadNode(view, request), (located) => {

@@ -10,8 +10,9 @@ import type { RecordView } from "../operation/view.ts";
 import { successor } from "../encoding/keys.ts";
 import { snapshotsOf } from "./share/share-lifecycle.ts";
 
-/** The File service as a whole, and the reclaim job of deleted share snapshots. One step of that
- *  job examines at most this many index entries, so that its transaction stays short. */
+/** The File service as a whole, and the reclaim job of deleted share snapshots. */
+
+/** Most index entries that one step of that job examines, so that its transaction stays short. */
 const entriesMax = 500;
 
 /** Removes the stored versions that only a deleted share snapshot showed. The index has each
@@ -51,8 +52,8 @@ const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
   return { removals, jobs: [{ kind: "file-snapshot", scope: onwards }], done: true };
 };
 
-/** The epochs of the snapshots before and after the deleted one: 0 and undefined if there are
- *  none. */
+/** The epochs of the share snapshots before and after the deleted one, between which the versions
+ *  to examine lie: 0 and undefined if there are none. */
 async function adjacentEpochs(view: RecordView, share: bigint, epoch: number) {
   let previous = 0;
   let next: number | undefined;
@@ -63,7 +64,7 @@ async function adjacentEpochs(view: RecordView, share: bigint, epoch: number) {
   return { previous, next };
 }
 
-/** The File service, as the pipeline and the background tasks use it. */
+/** The declaration of the File service, for the request pipeline and background tasks. */
 export const fileService: Service = {
   name: "file",
   identify,

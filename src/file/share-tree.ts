@@ -10,8 +10,9 @@ import {
   type NodeRecord,
 } from "./records.ts";
 
-/** Finds files by path or id, in the current state of a share or in a snapshot. Names are compared
- *  in this form, because names that differ only in case are equal. Each UTF-16 code unit is
+/** Finds files by path or id, in the current state of a share or in a snapshot. */
+
+/** The form of a name in keys: names that differ only in case are equal. Each UTF-16 code unit is
  *  converted to upper case by itself, as NTFS does, so that the result depends on no locale and has
  *  the length of the name. */
 export function foldName(name: string): string {
@@ -28,7 +29,8 @@ export function foldName(name: string): string {
 // oxlint-disable-next-line no-control-regex
 const plainForm = /^[\x00-\x7f]*$/;
 
-/** The directory tree of a share, in its current state or as a share snapshot shows it. */
+/** Where functions look for files: the directory tree of a share, in its current state or as a
+ *  share snapshot shows it. */
 export interface ShareTree {
   readonly share: bigint;
   /** Epoch of the share snapshot; undefined for the current state. */
@@ -43,7 +45,8 @@ export interface ResolvedPath {
   readonly key: NodeKey;
   /** Undefined if no file has this path. */
   readonly target: NodeRecord | undefined;
-  /** Ids of the directories from the root to the parent. */
+  /** Ids of the directories from the root to the parent, with which a rename finds that it would
+   *  move a directory below itself. */
   readonly trail: readonly bigint[];
   /** Set if the last component is a hard link: `key` and `target` are then those of the file that
    *  it refers to. */
@@ -91,7 +94,8 @@ async function findVersion(
   return undefined;
 }
 
-/** Follows a path from the root, one look-up for each component. */
+/** Finds the file or directory of a path, for REST and SMB: follows it from the root, one look-up
+ *  for each component. */
 export function resolvePath(
   view: RecordView,
   tree: ShareTree,
@@ -142,10 +146,11 @@ export function loadLinkedFile(
   });
 }
 
-/** More levels than a path can have. Ends the loop if records form a cycle. */
+/** More levels than a path can have: ends the loop if damaged records form a cycle. */
 const depthMax = 256;
 
-/** The current path of a file node; undefined if it is displaced. */
+/** The names from the root down to a file node in the current state; undefined if it is displaced
+ *  (replaced by a rename while open). */
 export async function pathOf(
   view: RecordView,
   share: bigint,
@@ -162,7 +167,7 @@ export async function pathOf(
   return names;
 }
 
-/** The current record of a file node by its id; undefined if it was deleted. */
+/** Reads the record of a file node by its id, which handles have; undefined if it was deleted. */
 export function nodeById(
   view: RecordView,
   share: bigint,
@@ -177,6 +182,6 @@ export function nodeById(
 
 export function nodeKeyOf(share: bigint, { id, parent, name }: NodeRecord): NodeKey {
   if (id === rootId) return rootKey(share);
-  // Several displaced files may have the same name.
+  // Displaced files (replaced while open) are keyed by id: several may have the same name.
   return { share, parent, folded: parent === displacedParent ? String(id) : foldName(name) };
 }

@@ -19,14 +19,15 @@ import { bareETag } from "../../protocol/conditions.ts";
 /** How far the change feed of an account is written. The transaction that writes events to the
  *  blobs of the feed also writes this record, so that each event is in the feed exactly once. */
 export interface FeedState {
-  /** Position in the event log of the last event in the feed; undefined before the first one. */
+  /** Position in the event log (the committed changes of the account) of the last event in the
+   *  feed; undefined before the first one. */
   readonly cursor?: LogPosition | undefined;
   /** Start of the newest segment, which has the events of one hour; undefined before the first
    *  one. */
   readonly segment?: Ticks | undefined;
   /** Whether the newest segment is final, so that further events are in a later one. */
   readonly isFinal?: true | undefined;
-  /** Number of the newest chunk of the segment. */
+  /** Number of the newest chunk (Avro file with events) of the segment. */
   readonly chunk: number;
 }
 
@@ -45,7 +46,7 @@ export const feedContainer = "$blobchangefeed";
 const segmentSeconds = 3600;
 const segmentTicks = BigInt(segmentSeconds) * ticksPerSecond;
 
-/** Start of the segment (hour) that a time is in. */
+/** Start of the segment that a time is in: the feed has one segment per hour. */
 export function segmentOf(time: Ticks): Ticks {
   return time - (time % segmentTicks);
 }
@@ -54,7 +55,7 @@ export function segmentEnd(segment: Ticks): Ticks {
   return segment + segmentTicks;
 }
 
-/** The part of blob names that identifies the segment: `2020/08/10/1600`. */
+/** The part of blob names that identifies the segment by its hour, as `2020/08/10/1600`. */
 function pathOf(segment: Ticks): string {
   const [year, month, day, hour] = formatIsoSeconds(segment).split(/[-T:]/);
   return `${year}/${month}/${day}/${hour}00`;
@@ -66,7 +67,7 @@ export function manifestName(segment: Ticks): string {
   return `${indexPrefix}${pathOf(segment)}/meta.json`;
 }
 
-/** Prefix of the names of all segment manifests. */
+/** Prefix of the names of all segment manifests, the JSON blobs that describe segments. */
 export const manifestsPrefix = indexPrefix;
 
 /** The start of the segment (hour) that the manifest blob of this name describes; undefined for the
@@ -85,7 +86,8 @@ export const placeholderName = `${indexPrefix}${placeholderYear}/01/01/0000/meta
 
 export const segmentsName = "meta/segments.json";
 
-/** The prefix of the chunks of a segment. The feed has one shard. */
+/** Prefix of the names of the chunks of a segment. `00` is the shard: the service may divide a feed
+ *  into several, this server has one. */
 export function chunksPrefix(segment: Ticks): string {
   return `log/00/${pathOf(segment)}/`;
 }
@@ -94,7 +96,7 @@ export function chunkName(segment: Ticks, chunk: number): string {
   return `${chunksPrefix(segment)}${String(chunk).padStart(5, "0")}.avro`;
 }
 
-/** The JSON that describes a segment. */
+/** The JSON of the manifest of a segment, with which readers find its chunks. */
 export function manifestOf(segment: Ticks, isFinal: boolean): string {
   const folder = `${feedContainer}/${chunksPrefix(segment)}`;
   return JSON.stringify({
@@ -124,8 +126,7 @@ export function segmentsOf(lastConsumable: Ticks, now: Ticks): string {
   });
 }
 
-/** The Avro schema of the change feed's records: schema 5 of the service. Readers find fields by
- *  their names. */
+/** The Avro schema of the records in a chunk. Readers find fields by their names. */
 
 const schemaVersion = 5;
 
@@ -217,7 +218,7 @@ const schema = JSON.stringify({
   ),
 });
 
-/** The header of a chunk, an Avro file; `marker` separates its blocks. */
+/** The header of a chunk, which is an Avro file; `marker` separates its blocks (`markerOf`). */
 export function chunkHeader(marker: Uint8Array): Uint8Array {
   return avroHeader({ "avro.codec": "null", "avro.schema": schema }, marker);
 }
@@ -226,7 +227,7 @@ export function chunkHeader(marker: Uint8Array): Uint8Array {
  *  faster. */
 const blockEventsMax = 100;
 
-/** Encodes events as Avro blocks to append to a chunk. */
+/** Encodes events as Avro blocks of a chunk, the Avro file to which they are appended. */
 export function chunkBlocks(
   account: string,
   events: readonly LoggedEvent[],
@@ -266,10 +267,10 @@ function encodeData(encoder: AvroEncoder, event: EventRecord, sequencer: string)
   encoder.long(event.contentLength ?? 0);
   encoder.long(indexIn(blobTypes, event.blobType));
   encoder.nullable(versionId === undefined ? undefined : formatIso(versionId), asText);
-  // The container's version: this server keeps no versions of containers.
+  // The field for the version of the container, of which this server keeps none.
   encoder.nullable(undefined, asText);
   encoder.nullable(tier, (value) => encoder.long(indexIn(tiers, value)));
-  // The blob's URL, which the service leaves empty.
+  // The field for the URL of the blob, which the service leaves empty.
   encoder.text("");
   encoder.text(sequencer);
   encoder.nullable(event.previous, asTexts);
@@ -302,7 +303,7 @@ function blobName(name: string): string {
   return blobNames[name] ?? name;
 }
 
-/** The index of a symbol of an Avro enumeration; 0 (unspecified) for an unknown symbol. */
+/** The index of a symbol in an Avro enumeration of the schema; 0 (unspecified) if unknown. */
 function indexIn(symbols: readonly string[], symbol: string | undefined): number {
   return Math.max(0, symbols.indexOf(symbol ?? ""));
 }

@@ -43,26 +43,29 @@ import {
 /** Writes the events of accounts with a change feed to blobs of the container `$blobchangefeed`,
  *  which clients read as a log of all changes. Called by `FeedTask` (`run-feed.ts`). */
 
-/** Most events of the log that one transaction writes to the feed: a few milliseconds of work. */
+/** Most events of the log that one transaction writes to the feed: a few milliseconds of work, so
+ *  that requests do not wait longer. */
 const stepEventsMax = 500;
-/** Once a chunk has this length, the next events begin another chunk. */
+/** Once a chunk has this length, the next events begin another chunk, so that no blob of the feed
+ *  grows without bound. */
 const chunkBytesMax = 64 * 1024 * 1024;
 /** How long after the end of its hour a segment still gets events. Transactions that began before
  *  the end have committed by then. */
 const segmentGrace: Ticks = 15n * ticksPerSecond;
-/** Most blobs of an expired segment that one transaction deletes. */
+/** Most blobs of an expired segment that one transaction deletes, so that it stays short. */
 const removalsMax = 200;
 
-/** The change feed of an account as one state of the store has it. */
+/** What one step of the writer reads of a change feed, from one state of the store. */
 interface Feed {
   readonly account: AccountRecord;
+  /** Days for which the feed keeps segments; 0: for ever. */
   readonly days: number;
   /** Undefined if the feed has no blobs yet. */
   readonly state: FeedState | undefined;
   readonly now: Ticks;
 }
 
-/** Events that one transaction appends to a chunk. */
+/** What one transaction appends to the feed: events of one segment, for one chunk. */
 interface Batch {
   readonly segment: Ticks;
   readonly chunk: number;
@@ -74,12 +77,11 @@ interface Batch {
   readonly to: LogPosition;
 }
 
-/** The part of a transaction that changes the blobs of a feed; returns the new state of the
- *  feed. */
+/** A change of the blobs of a feed, in a transaction; returns the feed's new state. */
 type FeedChange = (blobsOfFeed: FeedBlobs, state: FeedState) => Promise<FeedState>;
 
-/** Several processes may write a feed at the same time: the transaction that adds events to a chunk
- *  also moves the cursor, so each event is in the feed once. */
+/** Writes the change feeds of accounts, step by step. Several processes may do so: the transaction
+ *  that adds events to a chunk also moves the cursor, so each event is in the feed once. */
 export class FeedWriter {
   readonly #runtime: Runtime;
 
@@ -87,7 +89,8 @@ export class FeedWriter {
     this.#runtime = runtime;
   }
 
-  /** Does a bounded amount of work for one account; returns whether there may be more. */
+  /** Writes the next events of one account to its feed, or ends or deletes a segment, in one
+   *  bounded transaction; returns whether there may be more to do. */
   async step(account: string): Promise<boolean> {
     const { store } = this.#runtime;
     const found = await store.snapshot(async (view) => {
@@ -106,8 +109,8 @@ export class FeedWriter {
     return this.#removeExpired(account, feed);
   }
 
-  /** Reads the next events of blobs that belong to one segment. Only `to` is set if all read events
-   *  are of files; undefined if there are no new events. */
+  /** Reads the next events of blobs that belong to one segment. The result has only `to` if all are
+   *  of files, which have no feed; undefined if there are no new events. */
   async #nextBatch(
     view: View,
     { account, state }: Feed,
@@ -227,7 +230,7 @@ export class FeedWriter {
 
 const noState: FeedState = { chunk: 0 };
 
-/** Reads the feed of an account; undefined if the account has no change feed. */
+/** Reads settings and state of an account's feed; undefined if it has no change feed. */
 async function readFeed(view: View, name: string): Promise<Feed | undefined> {
   const account = await readAccount(view, name);
   const days = account?.events?.changeFeedDays;
@@ -236,8 +239,8 @@ async function readFeed(view: View, name: string): Promise<Feed | undefined> {
   return { account, days, state, now: view.now };
 }
 
-/** The segment for an event: that of its time, unless the feed has begun a later one. Transactions
- *  need not commit in the order of their times. */
+/** The segment that gets an event: that of its time, unless the feed has begun a later one, because
+ *  transactions need not commit in the order of their times. */
 function segmentFor({ segment = 0n, isFinal }: FeedState, { event }: LoggedEvent): Ticks {
   const first = isFinal === true ? segmentEnd(segment) : segment;
   const own = segmentOf(event.time);
@@ -258,7 +261,7 @@ function isSame(left: FeedState | undefined, right: FeedState | undefined): bool
   return isAtSame && left.isFinal === right.isFinal;
 }
 
-/** Creates the blobs that readers expect even before the first event. */
+/** Creates the blobs that readers of a feed expect even before the first event. */
 async function create(blobsOfFeed: FeedBlobs): Promise<FeedState> {
   await blobsOfFeed.putJson(placeholderName, manifestOf(placeholderSegment, true));
   const { now } = blobsOfFeed;
@@ -266,7 +269,7 @@ async function create(blobsOfFeed: FeedBlobs): Promise<FeedState> {
   return noState;
 }
 
-/** The segment with which Azure begins every change feed. */
+/** The segment of 1601 with which Azure begins every change feed (`placeholderName`). */
 const placeholderSegment = fileTimeStart;
 
 async function finalise(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedState> {
@@ -285,15 +288,15 @@ async function close(blobsOfFeed: FeedBlobs, state: FeedState): Promise<FeedStat
   return finalise(blobsOfFeed, state);
 }
 
-/** Begins a segment; the one before it becomes final. */
+/** Begins a segment of the feed; the one before it becomes final. */
 async function begin(blobsOfFeed: FeedBlobs, state: FeedState, segment: Ticks): Promise<void> {
   if (state.isFinal !== true) await finalise(blobsOfFeed, state);
   await blobsOfFeed.putJson(manifestName(segment), manifestOf(segment, false));
 }
 
-/** Up to when the feed of the present hour can be read: the second after the last event. The
- *  JavaScript reader reads only segments that begin before this time, so that the service's value,
- *  the begin of the newest segment, would hide the newest hour from it. */
+/** Up to when readers may read the feed of the present hour: the second after the last event. The
+ *  JavaScript library reads only segments that begin before this time: with the service's value,
+ *  the begin of the newest segment, it would miss the newest hour. */
 function consumableAt(segment: Ticks, events: readonly LoggedEvent[]): Ticks {
   const last = events.at(-1)?.event.time ?? segment;
   const latest = last > segment ? last : segment;
@@ -349,7 +352,7 @@ class FeedBlobs {
     this.effects.push(remove(blobs, this.#keyOf(name)));
   }
 
-  /** Deletes the first blobs with a prefix; returns whether these are all. */
+  /** Deletes at most `removalsMax` blobs with a prefix; returns whether these are all. */
   async removeSome(prefix: string): Promise<boolean> {
     const bounds = { ...blobs.range([this.#container], prefix), limit: removalsMax };
     const entries = await this.#attempt.view.readHead(bounds);

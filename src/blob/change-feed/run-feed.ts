@@ -17,12 +17,12 @@ interface FeedTaskOptions {
   readonly isLeader: () => Promise<boolean>;
 }
 
-/** How long events are gathered before they are written. The service takes minutes. */
+/** How long events are gathered, to be written in one transaction. The service takes minutes. */
 const gatherMilliseconds = 1_000;
-/** Interval of rounds without events, in which segments end and expire. */
+/** Interval of rounds without events, which end and delete segments whose time is over. */
 const idleMilliseconds = 15_000;
-/** After each step the task pauses for this multiple of the step's duration, so that requests keep
- *  four fifths of the process. The log keeps the events during a pause. */
+/** After each step the task pauses for this multiple of the step's duration, so that four fifths of
+ *  the time are left for requests. The event log keeps the events during a pause. */
 const pauseFactor = 4;
 const pauseMillisecondsMin = 1;
 

@@ -6,8 +6,7 @@ import { ok } from "../../protocol/result.ts";
 /** Continuation tokens of the Data Lake API, with which a client requests the rest of a listing or
  *  of a change in portions. */
 
-/** The position at which a listing continues: a whole path, or the name of an entry of the listed
- *  directory. */
+/** What a continuation token names: a whole path, or an entry of the listed directory. */
 interface Place {
   readonly path: string;
   readonly isEntry: boolean;
@@ -21,6 +20,7 @@ export function continuationOf(path: string): string {
   return encodeBase64(Buffer.from(`0 1 ${path}`, "utf8"));
 }
 
+/** The form that `continuationOf` writes; tokens of Hadoop may have a checksum. */
 const form = /^-?\d{1,20} ([01]) ([^]+)$/;
 
 /** The form of continuation tokens on flat accounts: a directory, a path and a date in Base64, each
@@ -44,7 +44,7 @@ function flatPlaceOf(encoded: string): Place | undefined {
   return path !== "" && isListedPath(path) ? { path, isEntry: false } : undefined;
 }
 
-/** The path in a continuation token; undefined if the token is malformed or names an entry. */
+/** The whole path in a continuation token; undefined if malformed, or the name of an entry. */
 function pathOf(token: string): string | undefined {
   const place = placeOf(token);
   return place?.isEntry === false ? place.path : undefined;

@@ -33,7 +33,7 @@ const codes: Partial<Readonly<Record<FaultCode, FaultCode>>> = {
   BlobAlreadyExists: "PathAlreadyExists",
   LeaseNotPresentWithBlobOperation: "LeaseNotPresent",
   LeaseNotPresentWithContainerOperation: "LeaseNotPresent",
-  // Recorded from Azure for a flush with `If-None-Match: *`.
+  // Recorded from Azure: the code for a flush with `If-None-Match: *`.
   UnsatisfiableCondition: "ConditionNotMet",
   InvalidMetadata: "InvalidPropertyName",
   EmptyMetadataKey: "InvalidPropertyName",
@@ -55,8 +55,8 @@ const messages: Partial<Readonly<Record<FaultCode, string>>> = {
   LeaseLost: "A lease ID was specified, but the lease for the resource has expired.",
 };
 
-/** Replaces the Blob API's code and message of a fault by those of the Data Lake API; details
- *  stay. */
+/** Translates a fault of an operation that both APIs share: replaces the Blob API's code and
+ *  message by those of the Data Lake API; details stay. */
 function translate(fault: Fault): Fault {
   const code = codes[fault.code];
   const message = messages[fault.code];
@@ -74,7 +74,8 @@ function translate(fault: Fault): Fault {
 
 const jsonType = "application/json; charset=utf-8";
 
-/** A JSON object with one list, in pieces (`ReplyBody`). */
+/** The body of a listing: a JSON object with one list, rendered in pieces (`ReplyBody`): a long
+ *  list is never one text in memory. */
 export function jsonListBody<T>(name: string, items: readonly T[], describe: (item: T) => object) {
   return { type: jsonType, pieces: jsonList(name, items, describe) };
 }
@@ -108,7 +109,7 @@ export const dialect: Dialect = {
   translate,
 };
 
-/** Wraps the decision of an operation of the Blob API for this API: adds headers to its reply. */
+/** Adds headers to the reply of an operation that this API takes over from the Blob API. */
 export function withHeaders(
   decide: Operation["decide"],
   headersOf: (context: AnyDecisionContext) => ReplyHeaders,

@@ -40,7 +40,8 @@ export const createFilesystem: Operation = {
   decide: withHeaders(createContainer.decide, namespaceHeader),
 };
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/get-properties */
+/** Get Container Properties under its Data Lake name.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/get-properties */
 export const getFilesystemProperties: Operation = {
   ...getContainerProperties,
   name: "Get Filesystem Properties",
@@ -53,7 +54,8 @@ export const getFilesystemProperties: Operation = {
   })),
 };
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/set-properties */
+/** Set Container Metadata under its Data Lake name.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/set-properties */
 export const setFilesystemProperties: Operation = {
   ...setContainerMetadata,
   name: "Set Filesystem Properties",
@@ -63,7 +65,8 @@ export const setFilesystemProperties: Operation = {
   params: { metadata: newProperties },
 };
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/delete */
+/** Delete Container under its Data Lake name.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/delete */
 export const deleteFilesystem: Operation = {
   ...deleteContainer,
   name: "Delete Filesystem",
@@ -72,10 +75,12 @@ export const deleteFilesystem: Operation = {
   since,
 };
 
-/** Azure's limit of filesystems in one page. */
+/** Azure's limit of filesystems in one page of the listing; the client requests the rest with a
+ *  continuation token. */
 const filesystemsMax = 5000;
 
-/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */
+/** Lists the filesystems (containers) of an account, as JSON.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */
 export const listFilesystems = pathOperation({
   name: "List Filesystems",
   ids: ["Service_ListFileSystems"],

@@ -28,7 +28,7 @@ function parseProperties(given: string): Result<Metadata> {
     const equals = item.indexOf("=");
     const name = (equals < 0 ? item : item.slice(0, equals)).trim();
     const bytes = equals < 0 ? undefined : decodeBase64(item.slice(equals + 1).trim());
-    // One character for each byte, as in headers of the Blob API.
+    // One character for each byte, the form in which the Blob API stores metadata.
     const value = bytes && Buffer.from(bytes).toString("latin1");
     if (value === undefined || !isHeaderText(value)) return invalidHeader("x-ms-properties", given);
     pairs.push([name, value]);
@@ -104,24 +104,24 @@ export const acl: Param<readonly AclEntry[] | undefined> = textHeader("x-ms-acl"
   fail("InvaldAccessControlList"),
 );
 
-/** Limit of this server for the name of an owner or group, in UTF-16 code units. */
+/** Longest name of an owner or group, in UTF-16 code units; a longer one is a fault. */
 const principalUnitsMax = 256;
 
-/** Returns the text if it is printable ASCII without spaces; otherwise undefined. */
+/** The name of an owner or group: printable ASCII without spaces; undefined for any other text. */
 function principalName(value: string): string | undefined {
   return value.length <= principalUnitsMax && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
 }
 
-/** Object ids or names of the owner and the owning group. */
+/** The owner and the owning group that a request sets, as object ids or names. */
 export const owner = header("x-ms-owner", principalName);
 export const group = header("x-ms-group", principalName);
 
-/** Limit of this server for a byte position: 8 TiB, more than a file may have. */
+/** Largest position in a request of Append Data or Flush Data: 8 TiB, more than a file may have. */
 const positionMax = 8 * 1024 ** 4;
 
 export const position = query("position", integer(0, positionMax));
 
-/** The lease that a request gives to a new path. */
+/** The lease that a request creates together with a path, or with a write. */
 interface NewLease {
   readonly id: string;
   readonly seconds: number;
@@ -153,7 +153,8 @@ export const upn = query("upn", text);
 
 const resultsMax = 2_147_483_647;
 
-/** The largest number of entries that the client accepts in one page. */
+/** The parameter `maxResults`: the most entries that the client accepts in one page. A larger
+ *  number than the service returns means the service's limit. */
 export const maxResults: Param<number | undefined> = {
   sources: ["?maxResults"],
   parse: (reader) => {
@@ -170,7 +171,8 @@ const transactionIdUnitsMax = 128;
 
 export const transactionIdHeader = "x-ms-client-transaction-id";
 
-/** Stored with the path that the request creates or renames, and returned by reads. */
+/** The client's id of a transaction, for its own use: stored with the path that the request creates
+ *  or renames, and returned by reads. */
 export const transactionId = header(transactionIdHeader, (value) =>
   value.length <= transactionIdUnitsMax ? value : undefined,
 );

@@ -7,25 +7,25 @@ import { blobs, isExpired, type BlobKey, type BlobRecord } from "../records.ts";
 /** Reads whole trees of paths for List Paths, Delete Path and Set Access Control Recursive, on top
  *  of `blob/tree/walk.ts`. */
 
-/** A path that a walk has visited. */
+/** A path that `walkPaths` has read, with its record. */
 export interface WalkedPath {
   readonly path: string;
   readonly key: BlobKey;
   readonly record: BlobRecord;
 }
 
-/** Which paths `walkPaths` visits. */
+/** Where `walkPaths` starts, and which paths it reads. */
 interface PathWalk {
-  /** The id of the directory whose entries are visited. */
+  /** The id of the directory below which paths are visited. */
   readonly root: bigint;
-  /** The path of the directory `root`. */
   readonly rootPath: string;
   readonly recursive: boolean;
   /** The path to start from, relative to the directory; empty for its first entry. */
   readonly from: string;
-  /** The walk visits at most this many paths. */
+  /** Most paths that the walk visits; the next walk continues after them. */
   readonly limit: number;
-  /** Whether the entries of a visited directory are visited; undefined: always. */
+  /** Whether the entries of a visited directory are visited, too (access control lists may forbid
+   *  it); undefined: always. */
   readonly mayEnter?: (record: BlobRecord) => boolean;
 }
 
@@ -36,8 +36,7 @@ interface Entry {
   readonly record: BlobRecord;
 }
 
-/** The visited paths. `next` is the full path with which the next walk starts; undefined at the
- *  end. */
+/** Result of `walkPaths`. `next`: where the next walk starts; undefined at the end. */
 export interface WalkedPage {
   readonly paths: readonly WalkedPath[];
   readonly next: string | undefined;

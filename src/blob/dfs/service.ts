@@ -61,8 +61,8 @@ function trimSlashes(path: string): string {
   return path.replace(/^\/+/, "").replace(/\/+$/, "");
 }
 
-/** All operations of the Data Lake API. The order matters only between routes with equally many
- *  requirements: the first that matches is used. */
+/** All operations of the Data Lake API, from which its router is built. Of two routes that match
+ *  with equally many requirements, the first in this list is used. */
 const dfsOperations: readonly Operation[] = [
   listFilesystems,
   createFilesystem,

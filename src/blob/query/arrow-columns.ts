@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   decimal: "decimal",
 };
 const columnsMax = 1024;
-/** Most decimal digits of a number of 128 bits. */
+/** Most digits of a decimal column, which Arrow stores as a number of 128 bits. */
 const digitsMax = 38;
 
 export function parseArrowColumns(
@@ -73,7 +73,7 @@ export function arrowStart(columns: readonly ArrowColumn[]): Uint8Array {
   return arrowSchema(columns.map((column) => ({ ...column, nullable: true })));
 }
 
-/** The cells of one result row, converted to the types of the columns. */
+/** Converts the cells of one result row to the types of the Arrow columns. */
 export function arrowRow(columns: readonly ArrowColumn[], fields: readonly Field[]): unknown[] {
   if (fields.length !== columns.length) {
     const counts = `${fields.length} for ${columns.length}`;
@@ -122,8 +122,8 @@ function wholeOf(value: FieldValue): bigint {
   return whole;
 }
 
-/** Returns the digits of a decimal without its point. Recorded from Azure: a number without a point
- *  is read as digits that include the decimal places. */
+/** The digits of a decimal number without its point, as Arrow stores it. Recorded from Azure: a
+ *  number without a point is read as digits that include the decimal places. */
 function unscaled(value: FieldValue, precision: number, scale: number): bigint {
   const parts = /^\s*([+-]?)(\d*)(?:\.(\d*))?\s*$/.exec(textOf(value));
   const [, sign = "", whole = "", fraction] = parts ?? [];

@@ -63,17 +63,17 @@ export type Selection =
 
 export interface Query {
   readonly selection: Selection;
-  /** Path to the records in JSON input, after `BlobStorage`; `*` iterates over an array. */
+  /** Path after `BlobStorage` in FROM, to the records in JSON; `*` iterates over an array. */
   readonly from: readonly string[];
   readonly where: Expression | undefined;
   readonly limit: number | undefined;
 }
 
-/** Returns the value of a column; null if it is absent. */
+/** Finds the value of a column in a record; null if it is absent. */
 export type Lookup = (path: readonly (string | number)[]) => SqlValue;
 
-/** The value of an SQL expression for one record of the queried blob. Null stands for an absent
- *  column, and for the result of an operation on one. */
+/** Computes an SQL expression for one record of the queried blob. Null stands for an absent column,
+ *  and for the result of an operation on one. */
 export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
   switch (expression.kind) {
     case "literal":
@@ -106,7 +106,7 @@ export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
   }
 }
 
-/** Whether a condition is true; null (unknown) counts as false, as in SQL. */
+/** Whether a condition (WHERE) is true for a record; null (unknown) counts as false, as in SQL. */
 export function isTrue(expression: Expression, lookup: Lookup): boolean {
   return truth(evaluate(expression, lookup)) === true;
 }
@@ -148,7 +148,8 @@ function isComparison(operator: Comparison | Arithmetic): operator is Comparison
   return operator === "=" || operator.startsWith("<") || operator.startsWith(">");
 }
 
-/** Compares two values. A text is converted to the type of the value that it is compared with. */
+/** Compares two values of an expression. Delimited text has no types, so a text is converted to the
+ *  type of the value that it is compared with. */
 function compare(operator: Comparison, left: SqlValue, right: SqlValue): boolean | null {
   if (left === null || right === null) return null;
   const test = comparisonTests[operator];
@@ -228,7 +229,7 @@ function callScalar(name: ScalarName, given: readonly SqlValue[]): SqlValue {
   }
 }
 
-/** SUBSTRING. Positions start at 1; positions outside the text are ignored. */
+/** The function SUBSTRING of SQL. Positions start at 1; positions outside the text are ignored. */
 function substring(text: string, from: SqlValue, length: SqlValue | undefined): SqlValue {
   if (from === null || length === null) return null;
   const start = numberOf(from) - 1;

@@ -1,5 +1,5 @@
-/** LIKE of the SQL of Query Blob Contents. Patterns come from clients, and some would take
- *  exponential time as a regular expression, which would block the server. */
+/** The operator LIKE in the SQL of Query Blob Contents. Patterns come from clients, and some would
+ *  take exponential time as a regular expression, which would block the server. */
 
 /** A parsed LIKE pattern: `_` is any character, `%` any text. */
 export interface LikePattern {
@@ -60,18 +60,17 @@ function bordersOf(literal: string): Int32Array {
   return borders;
 }
 
-/** Thrown if matching a pattern takes more than `stepsMax` steps for one record. */
+/** Thrown if a pattern takes more than `stepsMax` steps for a record: the query fails. */
 export class TooManyLikeSteps extends Error {
   override readonly name = "TooManyLikeSteps";
 }
 
-/** Limit of this server for the search of segments with `_` in one text. A search for literal text
- *  takes time in proportion to the text and has no limit. */
+/** Most steps of the search of segments with `_` in one text, so that one record cannot block the
+ *  server. A search for literal text takes time in proportion to the text and has no limit. */
 const stepsMax = 1_000_000;
 
-/** Whether a text matches a pattern. Each segment is searched after the preceding one; the first
- *  and the last one must be at the ends. A regular expression would take exponential time for some
- *  patterns. */
+/** Whether a text matches a LIKE pattern. Each segment is searched after the preceding one; the
+ *  first and the last one must be at the ends. */
 export function matchesLike({ segments }: LikePattern, text: string): boolean {
   const first = segments[0]!;
   const afterFirst = endOfMatch(first, text, 0);
@@ -86,7 +85,7 @@ export function matchesLike({ segments }: LikePattern, text: string): boolean {
   return matchesEnd(segments.at(-1)!, text, at);
 }
 
-/** Where a match that starts at `from` ends; -1 if there is none. */
+/** Where a match of the segment that starts at `from` ends; -1 if the text does not match there. */
 function endOfMatch({ parts, literal }: Segment, text: string, from: number): number {
   if (literal !== undefined) return text.startsWith(literal, from) ? from + literal.length : -1;
   let at = from;
@@ -99,7 +98,7 @@ function endOfMatch({ parts, literal }: Segment, text: string, from: number): nu
   return at;
 }
 
-/** Where the first match from `from` on ends; -1 if there is none. */
+/** Where the first match of the segment at or after `from` ends; -1 if there is none. */
 function endOfFirstMatch(
   segment: Segment,
   text: string,
@@ -131,7 +130,7 @@ function indexOf({ borders }: Segment, literal: string, text: string, from: numb
   return -1;
 }
 
-/** Whether the segment matches the end of the text, after `from`. */
+/** Whether the last segment of a pattern matches the end of the text, after `from`. */
 function matchesEnd(segment: Segment, text: string, from: number): boolean {
   const { literal, parts } = segment;
   if (literal !== undefined) {

@@ -25,7 +25,7 @@ type SqlToken =
   | { readonly kind: "number"; readonly value: number };
 
 const expressionUnitsMax = 256 * 1024;
-/** Limit of this server for the tokens of a query. It also bounds the depth of the expression tree,
+/** Most tokens of a query, against malicious ones. It also bounds the depth of the expression tree,
  *  because each operator of a chain adds a level. */
 const tokensMax = 4000;
 
@@ -42,7 +42,7 @@ const tokenForm = new RegExp(
   "y",
 );
 
-/** Splits a query into tokens; undefined if the text has an invalid character or is too long. */
+/** Splits a query into tokens; undefined if it has an invalid character or is too long. */
 function parseSqlTokens(text: string): readonly SqlToken[] | undefined {
   const trimmed = text.trimEnd();
   if (trimmed.length > expressionUnitsMax) return undefined;
@@ -158,7 +158,8 @@ function readLimit(reader: TokenReader): number {
   return token.value;
 }
 
-/** Removes the table from column names: `BlobStorage.name` and `alias.name` mean `name`. */
+/** Removes the name of the table from the column names in a query: `BlobStorage.name` and
+ *  `alias.name` mean `name`. */
 function withoutAlias(query: Query, alias: string | undefined): Query {
   const known = new Set([table, ...(alias === undefined ? [] : [alias.toUpperCase()])]);
   const strip = (expression: Expression): Expression => withoutTable(expression, known);
@@ -211,7 +212,7 @@ function withoutTable(expression: Expression, tables: ReadonlySet<string>): Expr
   }
 }
 
-/** Binary operators by increasing precedence. */
+/** Binary operators by increasing precedence, for `parseLevel`. */
 const levels: readonly (readonly BinaryOperator[])[] = [
   ["|"],
   ["&"],
@@ -337,7 +338,7 @@ function parseWord(reader: TokenReader, text: string, upper: string): Expression
   return { kind: "call", name, given: parseArguments(reader, name) };
 }
 
-/** Parses the path of a column (`a.b[0]`). */
+/** Parses the path of a column, which for JSON may lead into structures (`a.b[0]`). */
 function parsePath(reader: TokenReader, first: string): readonly (string | number)[] {
   const path: (string | number)[] = [first];
   for (;;) {
@@ -396,7 +397,7 @@ function parseList(reader: TokenReader): readonly Expression[] {
   return list;
 }
 
-/** SUBSTRING may separate its arguments by keywords: `(text FROM start FOR length)`. */
+/** Parses arguments. SUBSTRING may separate them by words: `(text FROM start FOR length)`. */
 function parseArguments(reader: TokenReader, name: ScalarName): readonly Expression[] {
   if (name !== "SUBSTRING") return parseList(reader);
   reader.expect("(");
@@ -440,7 +441,7 @@ class TokenReader {
     return token;
   }
 
-  /** Consumes the word or symbol if it is next. */
+  /** Consumes the word or symbol if it is the next token; returns whether it was. */
   take(text: string): boolean {
     if (!this.isAt(text)) return false;
     this.#at += 1;

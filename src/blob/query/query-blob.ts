@@ -31,12 +31,12 @@ interface JsonLines {
   readonly recordSeparator: string;
 }
 
-/** Input format: Parquet results do not exist. */
+/** The input format Parquet. Results never have it: the service does not write Parquet. */
 interface Parquet {
   readonly type: "parquet";
 }
 
-/** Output format: Arrow input does not exist. */
+/** The output format Arrow, with the columns that the request declares. It is no input format. */
 export interface Arrow {
   readonly type: "arrow";
   readonly columns: readonly ArrowColumn[];
@@ -46,7 +46,7 @@ export type Serialization = Delimited | JsonLines;
 
 export interface QueryRequest {
   readonly query: Query;
-  /** Length of the query text; determines its cost per record. */
+  /** Length of the query text, which determines its cost for each record (`unitsPerCharacter`). */
   readonly expressionUnits: number;
   readonly input: Serialization | Parquet;
   readonly output: Serialization | Arrow;

@@ -11,13 +11,16 @@ import type { Field, InputRecord } from "./records.ts";
 
 /** Reads records of CSV and other delimited text for `run-query.ts`, chunk by chunk. */
 
+/** Length in UTF-16 code units from which parsing a record pauses for other requests. */
 const longRecordUnits = 64 * 1024;
+/** Characters of a long record that cost one unit of event-loop time (`base/loop-share.ts`). */
 const charactersPerUnit = 1024;
-/** Cost of an empty record in units of event-loop time: it yields no result, but finding it takes
- *  time. */
+/** Cost of an empty record in units of event-loop time (about 10 µs): it yields no result, but
+ *  finding it takes time. */
 const unitsPerEmptyRecord = 0.1;
 
-/** Reads records of delimited text. Holds at most one chunk and one incomplete record in memory. */
+/** Reads the records of delimited text. Holds at most one chunk and one incomplete record in
+ *  memory, because a blob may be larger than the memory. */
 export async function* readDelimited(
   chunks: AsyncIterable<Uint8Array>,
   format: Delimited,
@@ -78,7 +81,8 @@ async function* readLines(
   if (pending !== "") yield { text: withoutReturn(pending, format), offset };
 }
 
-/** Finds record separators outside quotes. Resumes where it stopped when more text arrives. */
+/** Finds the record separators of delimited text that are outside quotes. Resumes where it stopped
+ *  when more text arrives. */
 class QuoteScan {
   readonly #format: Delimited;
   #quoted = false;
@@ -160,7 +164,7 @@ function closingQuote(text: string, quote: string, open: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** Column names from the header line of delimited text. */
+/** The column names of delimited text with a header line. */
 interface ColumnNames {
   readonly list: readonly string[];
   /** Index of the first column of each name, by the name in lower case. */
@@ -203,7 +207,8 @@ function fieldAt(fields: readonly string[], index: number, ordinal: number): str
 
 const ordinalForm = /^_([1-9]\d{0,5})$/;
 
-/** `_1` is the first column, also if it has a name. Names are case-insensitive. */
+/** The index of a column that a query names. `_1` is the first column, also if it has a name. Names
+ *  are case-insensitive. */
 function columnOf(name: string, names: ColumnNames | undefined, offset: number): number {
   const named = names?.indexes.get(name.toLowerCase());
   if (named !== undefined) return named;

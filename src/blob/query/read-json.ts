@@ -66,15 +66,15 @@ function parseValue(text: string, offset: number): unknown {
   } catch (error) {
     const at = Number(/position (\d+)/.exec(String(error))?.[1] ?? 0);
     const isName = text.slice(0, at).trimEnd().endsWith("{");
-    // The recorded message of Azure has a space at the end.
+    // As recorded from Azure, the message has a space at the end.
     const expected = isName ? " Expecting token '\"'. " : "";
     const message = `Unexpected token '${text[at] ?? ""}' at [byte: ${offset + at}].${expected}`;
     throw new FatalQueryError("ParseError", message, offset);
   }
 }
 
-/** Follows the path of FROM. The elements of a top-level array are records; `[*]` iterates over an
- *  array below. */
+/** The records in a JSON value: follows the path in FROM of the query. The elements of a top-level
+ *  array are records; `[*]` iterates over an array below. */
 function* selectRecords(
   value: unknown,
   from: readonly string[],
@@ -119,7 +119,8 @@ function property(value: unknown, step: string | number): unknown {
   return (value as Record<string | number, unknown>)[step];
 }
 
-/** Limit of this server for the nesting of arrays and objects in a queried JSON value. */
+/** Deepest nesting of arrays and objects in a queried JSON value, so that parsing does not overflow
+ *  the stack; beyond it the query fails. */
 const depthMax = 256;
 const between = /[\s,]/;
 const endOfScalar = /[\s,\]]/;
@@ -130,11 +131,12 @@ interface FoundValue {
   readonly to: number;
   /** Whether the value is an element of a top-level array. */
   readonly isElement: boolean;
-  /** Approximate number of members and elements in the value. */
+  /** Approximate number of members and elements in the value, which is limited
+   *  (`checkRecordFields`). */
   readonly fields: number;
 }
 
-/** Finds start and end of the next JSON value. Resumes where it stopped when more text arrives. */
+/** Finds the next JSON value in a text. Resumes where it stopped when more text arrives. */
 class ValueScan {
   #at = 0;
   #from = -1;
@@ -145,7 +147,7 @@ class ValueScan {
   /** Whether the scan is inside a top-level array, whose elements are records of their own. */
   isInside = false;
 
-  /** Whether the end of a value is still missing. */
+  /** Whether the text ends inside a value, so that more must be read. */
   get isOpen(): boolean {
     return this.#from >= 0;
   }
@@ -161,7 +163,7 @@ class ValueScan {
     return undefined;
   }
 
-  /** Moves the offsets after the caller has removed the text before `start`. */
+  /** Moves the offsets of the scan after the caller has removed the text before `start`. */
   shift(start: number): void {
     this.#at = Math.max(0, this.#at - start);
     if (this.#from >= 0) this.#from -= start;

@@ -1,5 +1,7 @@
 import type { Lookup } from "./evaluate.ts";
 
+/** Records and errors of a query, and the limits of memory and time for a record. */
+
 /** A record of the queried blob, from delimited text, JSON or Parquet. `read-*.ts` return them,
  *  `run-query.ts` filters them. */
 export interface InputRecord {
@@ -19,7 +21,8 @@ export interface Field {
 
 export type FieldValue = string | number | boolean | bigint | null | object;
 
-/** An error in one record. The record is skipped and the error reported in the result. */
+/** An error in one record, for example in a conversion. The record is skipped and the error
+ *  reported in the result. */
 export class RecordError extends Error {
   override readonly name: string;
 
@@ -42,18 +45,18 @@ export class FatalQueryError extends Error {
   }
 }
 
-/** Limit of this server for the length of a record. It bounds memory and the time of one event-loop
- *  iteration, in which a record is parsed. */
+/** Longest record that this server reads, in UTF-16 code units. Bounds the memory, and the time of
+ *  the event-loop iteration in which a record is parsed. */
 const recordUnitsMax = 1024 * 1024;
-/** Limit of this server for the columns, members and elements of a record. */
+/** Most columns, members and elements of a record, which take more memory than their text. */
 const recordFieldsMax = 16_384;
 
 export function checkRecordLength(units: number, offset: number): void {
   if (units > recordUnitsMax) throw tooLarge(offset);
 }
 
-/** Limit of this server for the work on one record, in UTF-16 code units: each column that the
- *  query names may be compared with the whole text of the record. */
+/** Most UTF-16 code units that a query compares in one record: each column that it names may be
+ *  compared with the whole text of the record. */
 const comparedUnitsMax = 16 * 1024 * 1024;
 
 export function checkComparedUnits(units: number, columns: number, offset: number): void {
@@ -64,13 +67,13 @@ export function checkRecordFields(fields: number, offset: number): void {
   if (fields > recordFieldsMax) throw tooLarge(offset);
 }
 
-/** The error for a record that takes more memory or time than this server permits. */
+/** The error that ends a query at a record that takes too much memory or time. */
 export function tooLarge(offset: number): FatalQueryError {
   return new FatalQueryError("RecordTooLarge", "A record is too large.", offset);
 }
 
-/** Shortest text that is copied unit by unit: for half a million quotation marks `replaceAll` takes
- *  ten times as long, most of it for garbage collection. */
+/** Length from which quotation marks are doubled or halved unit by unit: for half a million of them
+ *  `replaceAll` takes ten times as long, most of it for garbage collection. */
 const longTextUnits = 4096;
 
 export function doubleQuotes(text: string, quote: string): string {

@@ -7,7 +7,7 @@ import { AvroEncoder, avroBlock, avroHeader } from "../../encoding/avro.ts";
 /** Formats of query results (delimited text, JSON, Arrow) and their Avro envelope, for
  *  `run-query.ts`. */
 
-/** Formats one result row in an output format, followed by the record separator. */
+/** Formats one result row as JSON or delimited text, followed by the record separator. */
 export function writeRecord(fields: readonly Field[], format: Serialization): string {
   if (format.type === "json") return writeJson(fields) + format.recordSeparator;
   return (
@@ -21,7 +21,7 @@ function writeHeaders(fields: readonly Field[], format: Delimited): string {
   return names.join(format.columnSeparator) + format.recordSeparator;
 }
 
-/** A JSON object without the null values. */
+/** Formats a result row as a JSON object. Null values are left out. */
 function writeJson(fields: readonly Field[]): string {
   const parts: string[] = [];
   for (const { name, value } of fields) {
@@ -117,7 +117,8 @@ export class AvroWriter {
     return this.#block(3, (encoder) => encoder.long(totalBytes));
   }
 
-  /** Writes a block of one record; `branch` is the index of its type in the union of the schema. */
+  /** Writes an Avro block of one record; `branch` is the index of its type (results, error,
+   *  progress, end) in the schema. */
   #block(branch: number, encode: (encoder: AvroEncoder) => void): Uint8Array {
     this.#encoder.long(branch);
     encode(this.#encoder);
@@ -125,7 +126,7 @@ export class AvroWriter {
   }
 }
 
-/** Buffers results in the requested output format until a page is sent. */
+/** Buffers query results in the requested format until a page is long enough to be sent. */
 export interface ResultPage {
   /** Bytes before all results (for Arrow, the schema); may be empty. */
   readonly first: Uint8Array;
@@ -171,12 +172,12 @@ export class TextPage implements ResultPage {
   }
 }
 
-/** Estimated size of a cell without its text, in the unit of `units`: decides when a page is
- *  sent. */
+/** Estimated size of an Arrow cell besides its text, in characters: counts towards the length at
+ *  which a page is sent. */
 const cellUnits = 16;
 
-/** Buffers results in Arrow format. Recorded from Azure: a batch without rows follows the schema,
- *  and there is no end-of-stream marker. */
+/** Buffers results in Arrow format until a page is sent. Recorded from Azure: a batch without rows
+ *  follows the schema, and there is no end-of-stream marker. */
 export class ArrowPage implements ResultPage {
   readonly first: Uint8Array;
   units = 0;

@@ -34,7 +34,7 @@ import { numberOf, type SqlValue } from "./values.ts";
 /** Runs a query over the records of a blob and writes the results, as a transform of the response
  *  body: `query-blob.ts` passes it to the reply. */
 
-/** Computes aggregates record by record, in constant memory. */
+/** Computes the aggregates of a query (COUNT, SUM …) record by record, in constant memory. */
 class Aggregation {
   readonly #accumulators: readonly Accumulator[];
 
@@ -97,22 +97,26 @@ class Accumulator {
   }
 }
 
-/** Delimited text has no types: a text that looks like a number is compared as one. */
+/** The value of a field that MIN or MAX compares: delimited text has no types, so a text that looks
+ *  like a number counts as one. */
 function numberIfNumeric(text: string): number | string {
   const number = Number(text);
   return text.trim() === "" || Number.isNaN(number) ? text : number;
 }
 
+/** Length of buffered results, in characters, at which a page is sent. */
 const resultUnitsMax = 64 * 1024;
+/** Bytes of the blob after which the response reports progress. */
 const progressEveryBytes = 4 * 1024 * 1024;
-/** Bytes after which reading yields to the event loop. */
+/** Bytes of the blob after which reading lets other requests run. */
 const pieceBytesMax = 64 * 1024;
 const bytesPerUnit = 512;
-/** Cost in units of event-loop time (`base/loop-share.ts`): per record, per character
- *  of the query. */
+/** Costs in units of event-loop time (about 10 µs; `base/loop-share.ts`): per record, and per
+ *  character of the query, which is evaluated for each record. */
 const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.0005;
 
+/** The blob that a query reads, and the share of the event loop that the query may use. */
 interface QueriedBlob {
   /** All bytes of the blob in order. */
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -198,7 +202,7 @@ class Meter implements RangeFile {
     return this.#blob.loop;
   }
 
-  /** Returns the bytes of a range as a copy that stays valid. */
+  /** Reads a range of the blob, as a copy that stays valid when the next chunk is read. */
   async read(from: number, length: number): Promise<Uint8Array> {
     const bytes = Buffer.alloc(length);
     let at = 0;
@@ -259,8 +263,8 @@ class ResultWriter {
     return this.#written >= (this.#request.query.limit ?? Infinity);
   }
 
-  /** Adds a record if it satisfies the condition; returns the error of a record that was
-   *  skipped. */
+  /** Adds a record to the results if it satisfies the condition (WHERE); returns the error of a
+   *  record that was skipped. */
   take(record: InputRecord): RecordProblem | undefined {
     const { query } = this.#request;
     if (this.isDone) return undefined;
@@ -332,13 +336,14 @@ function nameOf({ of, alias }: Projection, index: number): string {
   return alias ?? (last === undefined || isOrdinal(last) ? `_${index + 1}` : last);
 }
 
-/** The columns that a query needs, in lower case; undefined if it needs all. A column in a
- *  structure counts as the structure. */
+/** The columns that a query needs, in lower case, so that only they are read of a Parquet file;
+ *  undefined if it needs all. A column in a structure counts as the structure. */
 function columnNames(query: Query): ReadonlySet<string> | undefined {
   return query.selection.kind === "all" ? undefined : new Set(columnsIn(query));
 }
 
-/** The name of each column in a query, in lower case, as often as the query has it. */
+/** The name of each column in a query, in lower case, as often as the query has it: each occurrence
+ *  costs a comparison (`checkComparedUnits`). */
 function columnsIn(query: Query): readonly string[] {
   return expressionsOf(query).flatMap(columnsOf);
 }

@@ -2,13 +2,13 @@ import { parseIso } from "../../base/dates.ts";
 import { RecordError } from "./records.ts";
 import type { CastType } from "./evaluate.ts";
 
-/** Conversions between the values of a query, for expressions and results. */
+/** Conversions between the types of values in a query, for `evaluate.ts` and for the results. */
 
-/** A value of a record. Timestamps are ticks. JSON objects and arrays can be returned, but not
- *  compared. */
+/** A value in a record or of an expression. Timestamps are ticks (100 ns). JSON objects and arrays
+ *  can be returned, but not compared. */
 export type SqlValue = string | number | boolean | bigint | null | object;
 
-/** Name of the error for a value that cannot be converted. */
+/** Name, in the result, of the error for a value that cannot be converted. */
 export const invalidConversion = "InvalidTypeConversion";
 
 const numberForm = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;

@@ -43,7 +43,8 @@ export function newDirectory(fields: NewDirectory): BlobRecord {
   };
 }
 
-/** The record that stands for a directory of a flat account that is only a prefix of names. */
+/** The record that stands for a directory of a flat account without a blob of its own, which is
+ *  only a prefix of names. */
 export function prefixDirectory(etag: Ticks): BlobRecord {
   return { ...newDirectory({ id: 0n, etag, now: etag }), directory: undefined };
 }
@@ -55,7 +56,7 @@ export function hasFolderMark(metadata: Metadata): boolean {
   );
 }
 
-/** The metadata of a directory, which always includes the folder mark. */
+/** The metadata that a directory gets: always with the mark `hdi_isfolder: true`. */
 export function withFolderMark(metadata: Metadata): Metadata {
   const others = metadata.filter(([name]) => name.toLowerCase() !== folderMark);
   return [...others, folderPair];
@@ -73,7 +74,7 @@ export function createParents(
   const scope = loadedScope as ContainerScope;
   const { missingParents, hasFileAsParent } = scope;
   if (missingParents.length === 0) return undefined;
-  // The first missing directory cannot be created: a file has its name.
+  // The first missing directory cannot be created, because a file has its name.
   if (hasFileAsParent) return fail("PathConflict");
   const ancestors: BlobRecord[] = [...scope.ancestors];
   const effects: Effect[] = [];
@@ -92,8 +93,8 @@ export function createParents(
   return ok({ scope: { ...scope, key, ancestors, missingParents: [] }, effects });
 }
 
-/** Owner, group and ACL of a new path whose request sets none. Undefined if they are the
- *  defaults. */
+/** Owner, group and access control list of a new path whose request sets none: inherited from its
+ *  directory. Undefined if they are the defaults. */
 export function inheritedAccess(
   kind: PathKind,
   parent: PosixAccess | undefined,

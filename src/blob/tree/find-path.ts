@@ -33,8 +33,8 @@ export function joinPath(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
 
-/** Depth-first order: a directory comes before its entries, and these before its next sibling.
- *  Siblings are ordered by the UTF-8 bytes of their names, like the keys of the store. */
+/** Compares two paths in depth-first order: a directory comes before its entries, and these before
+ *  its next sibling. Siblings are ordered by the UTF-8 bytes of their names, like keys. */
 export function comparePaths(left: readonly string[], right: readonly string[]): number {
   for (const [at, name] of left.entries()) {
     const other = right[at];
@@ -69,7 +69,7 @@ const defaults = {
   directory: defaultAccess("directory", defaultUmask),
 };
 
-/** The type of a path of a hierarchical account, as both APIs name it. */
+/** The type of a path as responses of both APIs (Blob and Data Lake) name it. */
 export function resourceType({ directory }: BlobRecord): "file" | "directory" {
   return directory === undefined ? "file" : "directory";
 }
@@ -78,10 +78,11 @@ export function accessOf(record: BlobRecord): PosixAccess {
   return record.posix ?? defaults[resourceType(record)];
 }
 
-/** The first version in which reads return the access control list. */
+/** The first x-ms-version in which reads return the access control list. */
 const aclSince = "2024-05-04";
 
-/** The headers that reads on a hierarchical account add to those of a blob. */
+/** The headers that responses to reads on a hierarchical account have besides those of a blob:
+ *  type, owner and permissions. */
 export function pathHeaders(record: BlobRecord, version: string) {
   const access = accessOf(record);
   return {
@@ -107,7 +108,7 @@ export function pathElements(record: BlobRecord, withPermissions: boolean): stri
   );
 }
 
-/** The existing directories above a path. */
+/** Which directories above a path exist, for reads and writes of the path. */
 interface ResolvedParents {
   /** The records of the directories that exist, from the top down, without the root. */
   readonly ancestors: readonly BlobRecord[];
@@ -115,7 +116,7 @@ interface ResolvedParents {
   readonly missing: readonly string[];
   /** The id of the last directory; undefined if any is missing. */
   readonly id: bigint | undefined;
-  /** Whether a file has the name of the first missing directory. */
+  /** Whether a file has the name of the first missing directory, so that it cannot be created. */
   readonly isBlocked: boolean;
 }
 
@@ -144,7 +145,7 @@ export function resolveParents(
 
 const noNames: readonly string[] = [];
 
-/** Whether a directory is moved into itself or below itself. */
+/** Whether a rename would move a directory into itself or below itself. */
 export function isWithin(
   { directory }: BlobRecord,
   ancestorsOfTarget: readonly BlobRecord[],
@@ -177,11 +178,12 @@ export function checkPath(
   return fail(content === "replace" ? "PathConflict" : "OperationNotSupportedOnDirectory");
 }
 
-// Limits of the service for new paths. Renaming a directory may make the paths below it longer.
+// Azure's limits for new paths: names in a path, and UTF-16 code units of a name. Renaming a
+// directory may make the paths below it longer.
 const pathSegmentsMax = 60;
 const segmentUnitsMax = 255;
 
-/** Whether a path may be created. Names `.` and `..` are rejected: clients and proxies would
+/** Fails if a path must not be created. Names `.` and `..` are rejected: clients and proxies would
  *  resolve them and address another path. */
 export function checkNewPath(path: string): Result<void> {
   const names = splitPath(path);
@@ -199,11 +201,12 @@ export interface PathScope {
   readonly ancestors: readonly BlobRecord[];
   /** The names of the parent directories that do not exist, from the top down. */
   readonly missingParents: readonly string[];
-  /** Whether a file has the name of the first missing directory. */
+  /** Whether a file has the name of the first missing directory, so that it cannot be created. */
   readonly hasFileAsParent: boolean;
 }
 
-/** No directory has this id, so nothing is found under it. */
+/** The directory id in the key of a path whose parents are missing: no directory has this id, so
+ *  nothing is found under it. */
 const noDirectory = 0n;
 
 /** The name under which the root directory of a container is stored, with the container's id. */
@@ -229,7 +232,7 @@ export function findPath(view: RecordView, container: bigint, path: string): Awa
   );
 }
 
-/** The path of a root directory, or of a name of a flat account: no directory is above it. */
+/** The location of a root directory, or of a name of a flat account: no directory is above it. */
 export function withoutParents(key: BlobKey): PathScope {
   return { key, ancestors: none, missingParents: none, hasFileAsParent: false };
 }

@@ -4,12 +4,12 @@ import { executeBit, grants, mayAccess, readBit } from "../../protocol/posix-acc
 import type { AclCaller } from "../../protocol/posix-access.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 
-/** What access control lists permit a caller to list, for listings, searches and recursive
- *  changes. */
+/** Which directories access control lists (POSIX permissions of hierarchical accounts) permit a
+ *  caller to list, for listings, searches and recursive changes. */
 
 const listBits = readBit | executeBit;
 
-/** A listing of a directory, or of everything below it. */
+/** The listing that a caller wants to start, whose directory and first path are checked. */
 interface DirectoryListing {
   readonly container: bigint;
   readonly directory: string;
@@ -27,7 +27,7 @@ export async function mayList(
 ): Promise<boolean> {
   const { key, ancestors } = await findPath(view, container, directory);
   const record = await view.get(blobs, key);
-  // A file can be listed, too; a listing needs no permission on the file itself.
+  // Undefined for a file: listing a file needs no permission on it.
   const target = record?.directory === undefined ? undefined : accessOf(record);
   const access = { ancestors: ancestors.map(accessOf), target };
   if (!mayAccess(access, caller, { target: listBits })) return false;
@@ -36,8 +36,8 @@ export async function mayList(
   return above.slice(splitPath(directory).length).every((each) => mayEnter(each, caller));
 }
 
-/** Whether a recursive listing of the container by a caller could reach the entries of a
- *  directory. */
+/** Whether access control lists let a caller see the entries of a directory in a recursive listing
+ *  of the container: a search by tags shows only such entries. */
 export async function mayListAll(
   view: RecordView,
   container: bigint,

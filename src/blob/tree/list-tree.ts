@@ -8,6 +8,7 @@ import { mayEnter, mayList } from "./list-access.ts";
 /** List Blobs on hierarchical accounts: the same selection as `blob/list/scan-blobs.ts`, in the
  *  order of the tree of directories. */
 
+/** An entry that the walk of the tree visits: a file or directory, as the listing shows it. */
 interface TreeEntry {
   readonly name: string;
   // The id of the entry if it is a directory; undefined for a file.
@@ -15,8 +16,8 @@ interface TreeEntry {
   readonly listed: ListEntry;
 }
 
-/** What is listed of a tree: current paths only. Soft-deleted ones are keyed by the whole path, so
- *  `listDeleted` lists them like the names of flat accounts. */
+/** The fields of the selection for reading one directory: only current paths. Soft-deleted ones are
+ *  keyed by the whole path, so `listDeleted` lists them like the names of flat accounts. */
 const onlyPresent = {
   deleted: false,
   versions: false,
@@ -66,9 +67,9 @@ export async function listTree(
   return { next: next && [next.path, ...next.rest], isDenied };
 }
 
-/** Lists soft-deleted paths. A caller whom access control lists limit must be able to list every
- *  directory that a path was in; a directory that no longer exists has no list that could permit
- *  it. */
+/** Lists soft-deleted paths of a hierarchical account. A caller whom access control lists limit
+ *  must be able to list every directory that a path was in; a directory that no longer exists has
+ *  no list that could permit it. */
 async function listDeleted(
   view: RecordView,
   selection: Selection,
@@ -115,11 +116,11 @@ function relativeTo(
   return comparePaths(path, directory) < 0 ? [] : undefined;
 }
 
-/** The first position after the root directory itself, which is stored under its own id with the
- *  empty name. */
+/** The position in a container's first directory after the record of the root directory itself,
+ *  which is stored under its own id with the empty name. */
 const afterRoot: Position = ["\u0000"];
 
-/** Reads a part of a directory: its current entries, in the order of names. */
+/** Reads a page of a directory for the walk: its current entries, in the order of names. */
 async function readDirectory(
   view: RecordView,
   selection: Selection,

@@ -16,6 +16,7 @@ import type { ContainerScope } from "../resources.ts";
 
 /** Moving and deleting paths of hierarchical accounts, for rename, delete and undelete. */
 
+/** The move of a file or directory to another path, by a rename or an undelete. */
 interface PathMove {
   readonly from: BlobKey;
   readonly to: BlobKey;
@@ -48,8 +49,7 @@ export function movePath(move: PathMove): readonly Effect[] {
   ];
 }
 
-/** The job that removes, in bounded steps, the entries of a deleted directory, to which no path
- *  leads any more. */
+/** The stored job that removes, in bounded steps, the entries of a deleted directory. */
 export function reclaimBelow({ directory }: BlobRecord): readonly Effect[] {
   return directory === undefined ? [] : [reclaimOwned("container", directory)];
 }
@@ -58,9 +58,9 @@ interface PathDeletion extends Pick<ExistingBlob, "scope" | "address" | "target"
   readonly upload: UploadRecord | undefined;
 }
 
-/** Deletes a file, or a directory with everything below it, by changing a constant number of keys.
- *  With soft delete, a directory becomes one soft-deleted state, and its entries stay keyed by its
- *  id. */
+/** The effects that delete a file, or a directory with everything below it, by changing a constant
+ *  number of keys. With soft delete, a directory becomes one soft-deleted state, and its entries
+ *  stay keyed by its id. */
 export function deletePath(deletion: PathDeletion) {
   const { scope, address, target, newETag, upload } = deletion;
   const dropped = dropUpload(scope.key, upload);
@@ -99,15 +99,16 @@ export function formatDeletionId(at: Ticks): string {
   return String(at - fileTimeStart);
 }
 
-/** Parses a deletion id into ticks; undefined if the text is malformed. */
+/** Parses a deletion id, by which an undelete names a soft-deleted state, into ticks; undefined if
+ *  the text is malformed. */
 export function parseDeletionId(text: string): Ticks | undefined {
   if (!/^\d{1,18}$/.test(text)) return undefined;
   const at = BigInt(text) + fileTimeStart;
   return at <= ticksMax ? at : undefined;
 }
 
-/** Whether a directory has no entries. The root directory is stored under its own id and is not
- *  counted. */
+/** Whether a directory has no entries that have not expired. The record of a root directory is
+ *  stored under its own id and is not counted. */
 export async function isDirectoryEmpty(view: RecordView, directory: bigint): Promise<boolean> {
   const bounds = { ...blobs.range([directory]), start: blobs.prefix([directory, afterRootName]) };
   for await (const batch of view.scan(blobs, bounds)) {
@@ -116,5 +117,5 @@ export async function isDirectoryEmpty(view: RecordView, directory: bigint): Pro
   return true;
 }
 
-/** The first name after the empty name of the root directory. */
+/** The first name after the empty one, under which the root directory itself is stored. */
 const afterRootName = "\u0000";

@@ -5,13 +5,14 @@ import { joinPath } from "./find-path.ts";
  *  of both APIs, deletions and recursive changes use it, each with its own way to read a
  *  directory. */
 
+/** An entry of a directory, as a walk needs it; callers add fields of their own. */
 export interface WalkEntry {
   readonly name: string;
   /** The id of the entry if it is a directory; undefined otherwise. */
   readonly directory?: bigint | undefined;
 }
 
-/** A part of a directory, in the order of names. */
+/** A part of a directory that `readPage` returns, in the order of names. */
 export interface DirectoryPage<E> {
   readonly entries: readonly E[];
   /** The position of the next entry; undefined if there is none. */
@@ -22,11 +23,11 @@ export interface DirectoryPage<E> {
  *  blob. Empty: before the first entry. */
 export type Position = readonly string[];
 
-/** What a walk visits, and how it reads directories. */
+/** Which entries a walk visits, and how it reads directories. */
 interface Walk<E extends WalkEntry> {
   /** The id of the directory at which the walk starts; its entries are visited. */
   readonly root: bigint;
-  // The path of the directory `root`.
+  // Path of `root`, with which the visited paths begin.
   readonly rootPath: string;
   /** Text with which the visited entries of `root` begin. */
   readonly namePrefix: string;
@@ -41,12 +42,12 @@ interface Walk<E extends WalkEntry> {
   /** Returns at most `limit` entries of a directory from a position on. With limit 0 the result
    *  only says whether there is an entry. */
   readonly readPage: (request: PageRequest) => Promise<DirectoryPage<E>>;
-  /** Called for each entry; "stop" ends the walk as if there were no further entries, "skip" leaves
-   *  out the entries of a directory. */
+  /** Called for each entry that the walk visits; "stop" ends the walk as if there were no further
+   *  entries, "skip" leaves out the entries of a directory. */
   readonly visit: (path: string, entry: E) => "stop" | "skip" | undefined;
 }
 
-/** A read of one page of a directory. `from` is undefined for the start of the directory. */
+/** The input of `readPage`. `from` is undefined for the start of the directory. */
 export interface PageRequest {
   readonly directory: bigint;
   readonly namePrefix: string;
@@ -54,8 +55,8 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** Where the next walk must start: the path of its first entry, and the part of that entry's
- *  position after its name. */
+/** Where the next walk must start, for a continuation token: the path of its first entry, and the
+ *  part of that entry's position after its name. */
 export interface WalkEnd {
   readonly path: string;
   readonly rest: Position;
@@ -72,8 +73,7 @@ interface Level<E> {
   next: Position | undefined;
 }
 
-/** Most entries that are read at a time. The first page of a directory is shorter, because most
- *  directories are. */
+/** Most entries of a directory per read. The first page is shorter, as most directories are. */
 const pageEntriesMax = 256;
 const firstPageEntriesMax = 32;
 /* Limits of a walk, because moves of directories can create paths that are longer than a path may
@@ -140,11 +140,11 @@ async function openLevels<E extends WalkEntry>(options: Walk<E>): Promise<Level<
   return stack;
 }
 
-/** Position, after a name, of the current state of a blob, which comes after its snapshots and
- *  versions. */
+/** The part of a position after the name for the current state of a blob, which comes after its
+ *  snapshots and versions. */
 const currentState: Position = ["base"];
 
-/** The first name in order after `name`. */
+/** The smallest name that comes after `name` in the order of keys. */
 function after(name: string): string {
   return `${name}\u0000`;
 }

@@ -63,8 +63,8 @@ import { loadLocalSource } from "../shared/range-params.ts";
 /** Copy File and Abort Copy File. The bytes of a source in this server are shared with the target
  *  at once; those of any other are transferred later (`file/copy/transfer.ts`). */
 
-/** Whether a property of the target comes from the source or from the request (`override`, and if
- *  the header is absent). */
+/** Values of the headers that say whether a property of the copy comes from the source file or from
+ *  the request (`override`, the default). */
 const copyMode = oneOf("source", "override");
 
 const params = {
@@ -73,9 +73,9 @@ const params = {
   permissionMode: header("x-ms-file-permission-copy-mode", copyMode),
   ignoresReadOnly: header("x-ms-file-copy-ignore-readonly", boolean),
   setsArchive: header("x-ms-file-copy-set-archive", boolean),
-  /** NFS shares: where the POSIX mode comes from. */
+  /** Only NFS shares: whether the POSIX mode comes from the source or the request. */
   modeMode: header("x-ms-file-mode-copy-mode", copyMode),
-  /** NFS shares: where owner and group come from. */
+  /** Only NFS shares: whether owner and group come from the source or the request. */
   ownerMode: header("x-ms-file-owner-copy-mode", copyMode),
   smb: smbProperties({ words: ["now", "source", "none"], requiredByOldVersions: false }),
   keepsTrailingDots,
@@ -83,7 +83,7 @@ const params = {
 };
 type CopyInput = InputOf<typeof params>;
 
-/** Properties that a copied file takes from its source. */
+/** The properties of a source, which the copy gets unless the request sets others. */
 interface SourceProperties {
   readonly headers: HttpHeaders;
   readonly metadata: Metadata;
@@ -103,7 +103,8 @@ interface CopyTarget {
   readonly inherited: string | undefined;
 }
 
-/** Builds the record of the target of a copy, without its content and copy state. */
+/** Builds the record that Copy File stores: the properties come from the source or from the
+ *  request. Its caller adds the content and the state of the copy. */
 function copiedNode(
   original: SourceProperties,
   options: CopyInput,
@@ -162,8 +163,8 @@ function resolveSourceKeyword(
   };
 }
 
-/** Security descriptors are stored per share, so the one of the source is stored again in the share
- *  of the target. */
+/** The effect that stores the descriptor of the source in the share of the target, because
+ *  descriptors are stored per share; none if the copy does not take it from the source. */
 function copyPermission(
   share: bigint,
   key: string | undefined,
@@ -283,7 +284,7 @@ interface CopyRequest {
   readonly freshId: bigint;
 }
 
-/** The target of a copy as far as it depends on the source. */
+/** What Copy File stores of the source in its target: properties, content and lengths. */
 interface CopyPlan {
   readonly original: SourceProperties;
   readonly content: ContentPlan;

@@ -19,7 +19,7 @@ import { nodeById, nodeKeyOf } from "../share-tree.ts";
 /** Completes copies whose source is on another server or account: a background task reads the
  *  source after the response to Copy File, and calls `fileCopy`. */
 
-/** The target of a copy that is still pending. */
+/** The file that a pending copy fills, and its record as the transfer finds it. */
 interface PendingCopy {
   readonly share: ShareRecord;
   readonly key: NodeKey;
@@ -42,7 +42,8 @@ async function findPendingCopy(
   return { share, key: nodeKeyOf(share.id, node), node, copy };
 }
 
-/** Stores the progress and the result of a transfer that Copy File started. */
+/** Stores, in the record of the target file, the progress and the result of a transfer that Copy
+ *  File started. Called by the background task (`http/source/transfers.ts`). */
 export const fileCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
     const pending = await findPendingCopy(view, job);

@@ -23,7 +23,7 @@ export interface Child {
   readonly node: NodeRecord;
 }
 
-/** Reads the entries of a directory, in the order of their case-folded names. */
+/** Reads entries of a directory, current or in a share snapshot, by case-folded name. */
 export async function childrenOf(
   view: RecordView,
   tree: ShareTree,
@@ -35,8 +35,8 @@ export async function childrenOf(
     : snapshotChildren(view, { ...tree, epoch }, wanted);
 }
 
-/** Key bounds of the requested entries. The record of the root directory has the empty name in
- *  itself as parent, so the bounds start after it. */
+/** The key range of the requested entries in `nodes` or `versions`. The record of the root
+ *  directory has the empty name in itself as parent, so the range starts after it. */
 function boundsOf<K, R>(
   table: Table<K, R>,
   { share }: ShareTree,
@@ -51,7 +51,7 @@ function boundsOf<K, R>(
   return { start, end: within.end };
 }
 
-/** Key bounds of the current entries, for a caller that scans them itself. */
+/** The key range of the current entries, which `directory-page.ts` scans by itself. */
 export function currentBounds(tree: ShareTree, wanted: ChildrenRequest) {
   return boundsOf(nodes, tree, wanted);
 }
@@ -71,9 +71,9 @@ async function currentChildren(
   return found;
 }
 
-/** Entries that a share snapshot shows: merges current records and stored versions by name. Records
- *  that were written after the epoch are read and skipped, so a page costs more the more entries of
- *  the directory have changed since. */
+/** The entries that a share snapshot shows: merges current records and stored versions by name.
+ *  Records that were written after the snapshot are read and skipped, so a page costs more the more
+ *  entries of the directory have changed since. */
 async function snapshotChildren(
   view: RecordView,
   tree: ShareTree & { readonly epoch: number },
@@ -122,7 +122,7 @@ function nameOf<K, R>(table: Table<K, R>, { key }: Scanned<R>): string {
   return table.parts(key)[2] as string;
 }
 
-/** More levels than a path can have. Ends the loop if records form a cycle. */
+/** More levels than a path can have: ends the loop if damaged records form a cycle. */
 const depthMax = 256;
 
 /** Limit of this server for the open files that `openBelow` returns. A rename stores a changed lock
@@ -136,8 +136,8 @@ export interface OpenedFile {
   readonly state: LockState;
 }
 
-/** The open files and directories below a directory, at any depth. Examines every open file of the
- *  share, in steps between which other requests run. */
+/** The open files and directories below a directory, at any depth, which a rename of the directory
+ *  must check. Examines every open file of the share, in steps between which other requests run. */
 export async function openBelow(
   view: RecordView,
   share: bigint,
@@ -164,8 +164,8 @@ interface Descent {
   readonly directory: bigint;
 }
 
-/** Follows the parents of a file up to the directory or the root. `notBelow` collects the
- *  directories that are known not to lie below the directory, so that each is read once. */
+/** Whether a file is below the directory: follows its parents up to the directory or the root.
+ *  `notBelow` collects directories that do not lie below it, so that each is read once. */
 async function isBelow(
   view: RecordView,
   { share, file, directory }: Descent,

@@ -10,6 +10,9 @@ import { deleteNode } from "../shared/node-replies.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { deleteFailures, deleteFaultOrder, refuseDelete } from "../node/delete-file.ts";
 
+/** The REST operations on directories: create, get and set properties, delete. Listing is in
+ *  `list-directory.ts`, metadata in `file/node/metadata.ts`. */
+
 /** Creates an empty directory. learn.microsoft.com/rest/api/storageservices/create-directory */
 export const createDirectory = fileOperation({
   ...nodeCreation,
@@ -95,8 +98,9 @@ export const deleteDirectory = fileOperation({
   },
 });
 
-/** Whether a directory has an entry. The scanned range is validated at commit: if another request
- *  creates a file in the directory before, the transaction is a conflict. */
+/** Whether a directory has an entry, for deletions and renames. The scanned range is validated at
+ *  commit: if another request creates a file in the directory meanwhile, the transaction is a
+ *  conflict and runs again. */
 export async function hasChildren(
   view: RecordView,
   share: bigint,

@@ -9,6 +9,9 @@ import { bareETag } from "../../protocol/conditions.ts";
 import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { formatAttributes } from "../shared/smb-properties.ts";
 
+/** Reads and renders the pages of List Directories and Files. Rendered entries are cached by key
+ *  and revision (docs/adr/010-render-cache.md), so that a repeated listing decodes few entries. */
+
 /** One page of List Directories and Files, rendered as XML. */
 interface DirectoryPage {
   readonly entries: PagedText;
@@ -42,8 +45,8 @@ export async function directoryPage(
   return { entries, next: children[wanted.limit]?.folded };
 }
 
-/** A page of the current directory, not of a share snapshot. Entries in the cache of rendered
- *  entries are not decoded. */
+/** A page of the current directory, not of a share snapshot. Entries whose XML is in the cache of
+ *  rendered entries are not decoded. */
 async function currentPage(
   view: RecordView,
   tree: ShareTree,
@@ -83,11 +86,11 @@ async function renderHardLink(
   return renderEntry(child?.node ?? record, options);
 }
 
-/** If more files of a share are open, the lock state of each listed file is read instead of those
- *  of all open files. */
+/** Open files of a share up to which a listing finds the delete-pending ones by reading all lock
+ *  states at once. With more, it reads the lock state of each listed file. */
 const openFilesScannedMax = 4096;
 
-/** Whether the file with this id is delete-pending. */
+/** Tells by the id of a listed file whether it is delete-pending, so that the listing omits it. */
 type IsDeletePending = (id: bigint) => Promise<boolean> | boolean;
 
 /** Finds the delete-pending files of a share, which listings omit. Undefined if there are none. The
@@ -113,7 +116,7 @@ async function findDeletePending(
   return deletePending.size === 0 ? undefined : (id) => deletePending.has(id);
 }
 
-/** The values of the `include` parameter of List Directories and Files. */
+/** The details that the parameter `include` of List Directories and Files can add to each entry. */
 type Detail = "timestamps" | "etag" | "attributes" | "permissionkey";
 
 interface EntryOptions {
@@ -122,7 +125,7 @@ interface EntryOptions {
 }
 
 const details: readonly Detail[] = ["timestamps", "etag", "attributes", "permissionkey"];
-/** The first x-ms-version whose entries have a `FileId`. */
+/** The first x-ms-version whose listings contain the id of each file (`FileId`). */
 const idsSince = "2020-10-02";
 
 /** One bit per listing option that changes the rendered entry; part of the key of the cache of
@@ -132,7 +135,7 @@ function optionBits({ include, version }: EntryOptions): number {
   return choices.reduce((bits, choice) => bits * 2 + (choice ? 1 : 0), 0);
 }
 
-/** The XML element of one entry in a directory listing. */
+/** Renders one entry of a directory listing as XML. */
 function renderEntry(node: NodeRecord, { include, version }: EntryOptions): string {
   const isDirectory = node.kind === "directory";
   const length = isDirectory ? "" : textElement("Content-Length", node.content?.length ?? 0);
@@ -150,8 +153,8 @@ function renderEntry(node: NodeRecord, { include, version }: EntryOptions): stri
   );
 }
 
-/** Reads do not update the last access time. Unless a client has set it, the last write time is
- *  sent. */
+/** The time elements of an entry. Reads do not update the last access time: unless a client has set
+ *  it, the last write time is sent. */
 function renderTimes({ created, lastAccess, lastWrite, change, etag }: NodeRecord): string {
   return (
     textElement("CreationTime", formatIso(created)) +

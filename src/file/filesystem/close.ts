@@ -14,24 +14,25 @@ import { entriesChanged } from "./new-node.ts";
 
 /** Closes handles of SMB clients, for `smb/handle-closer.ts`. */
 
-/** What a close did to the file, for the attributes in the response and for change notification. */
+/** What a close did to the file: for the attributes in the CLOSE response, and for the change
+ *  notification of other clients. */
 export interface CloseResult {
   /** The file when the handle closed; undefined if it was deleted before. */
   readonly node: NodeRecord | undefined;
   /** Whether the close deleted the file, because it was delete-pending and the handle was the
    *  last. */
   readonly isDeleted: boolean;
-  /** The file will be deleted when other handles close. */
+  /** Whether the file will be deleted when its other handles close. */
   readonly isPending: boolean;
 }
 
-/** The handles to close, all of one file. */
+/** The input of `closeOperation`: handles to close, all of one file. */
 interface CloseRequest {
   readonly reference: FileReference;
   readonly handles: ReadonlySet<bigint>;
 }
 
-/** The file of the handles to close, and the lock state of the file. */
+/** What `closeOperation` loads: the file of the handles, and its lock state. */
 interface LoadedHandles {
   /** Undefined if the file or its share was deleted. */
   readonly file: LoadedNode | undefined;

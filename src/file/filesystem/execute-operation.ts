@@ -21,31 +21,31 @@ import type {
 /** Executes the file operations of SMB clients, each declared as an `SmbOperation`: load, check,
  *  read, decide and apply in one transaction, as `operation/run.ts` does for REST. */
 
-/** The input of the checks and of `reads` of an operation. */
+/** What the `check` and `reads` functions of an operation get. */
 export interface LoadedContext<Request, Loaded> {
   readonly now: Ticks;
   readonly request: Request;
   readonly loaded: Loaded;
 }
 
-/** The input of `decide` of an operation. */
+/** What the `decide` function of an operation gets: also what its `reads` returned. */
 export interface FileDecisionContext<Request, Loaded, Seen> extends LoadedContext<Request, Loaded> {
   readonly readResult: Seen;
   readonly newId: () => bigint;
 }
 
-/** The result of a check. If it passes and `decide` returns a reply, its effects are applied with
- *  those of the reply: breaks of caching grants that the access starts. */
+/** The result of `check`. If it passes, it is a list of effects (breaks of caching grants that the
+ *  access starts), which are applied with those of the reply. */
 export type CheckDecision = readonly Effect[] | FaultDecision | WaitDecision;
 
-/** The declaration of one file operation of SMB. */
+/** The declaration of one file operation of SMB, which `executeOperation` runs. */
 export interface SmbOperation<Request, Loaded, Seen, Value> {
   readonly name: string;
   /** Writers run in a transaction, readers on a store snapshot. */
   readonly effect: "reads" | "writes";
-  /** Whether the operation may use the space that is reserved for deletions on a full disk. */
+  /** Set if the operation may use the last space of a full disk, because it frees space. */
   readonly mayUseReserve?: true;
-  /** What a change by the operation counts as in the event log. */
+  /** Which event a change by the operation is in the event log of the account. */
   readonly event: FileApi;
   /** The share that is changed, whose account has the quota and the event log; undefined if the
    *  operation only reads. */
@@ -69,7 +69,8 @@ interface DoneReading<T> extends Done<T> {
 type OperationOutcome<T> = DoneReading<T> | Failed | WaitOutcome;
 
 /** Runs one operation in one transaction: load, check, read, decide, apply effects. An operation
- *  that only reads runs on a store snapshot. */
+ *  that only reads runs on a store snapshot. Called through `callOf`, or directly by operations
+ *  with a prepared request. */
 export async function executeOperation<Request, Loaded extends object, Seen, Value>(
   runtime: Runtime,
   operation: SmbOperation<Request, Loaded, Seen, Value>,
@@ -99,7 +100,7 @@ export async function executeAtOnce<Request, Loaded extends object, Seen, Value>
   return outcome;
 }
 
-/** Makes the function that callers in `smb` use from the declaration of an operation. */
+/** Makes the function that `smb/operations` calls from the declaration of an operation. */
 export function callOf<Request, Loaded extends object, Seen, Value>(
   operation: SmbOperation<Request, Loaded, Seen, Value>,
 ) {
@@ -107,7 +108,7 @@ export function callOf<Request, Loaded extends object, Seen, Value>(
     executeOperation(runtime, operation, request);
 }
 
-/** Like `callOf`, for an operation that never waits. */
+/** Like `callOf`, for an operation that never waits: it breaks no caching grants. */
 export function callAtOnce<Request, Loaded extends object, Seen, Value>(
   operation: SmbOperation<Request, Loaded, Seen, Value>,
 ) {
@@ -154,7 +155,7 @@ async function runOperation<Request, Loaded extends object, Seen, Value>(
 
 const noEffects: readonly Effect[] = [];
 
-/** The events of a reply, if the account has an event log. */
+/** The effects that write the events of a reply; none if the account has no event log. */
 async function eventEffects<Request, Loaded, Seen, Value>(
   { records, now }: Attempt,
   { name, event, share: shareOf }: SmbOperation<Request, Loaded, Seen, Value>,

@@ -4,6 +4,9 @@ import type { WaitDecision } from "../../operation/reply.ts";
 import type { WaitOutcome } from "../../operation/work.ts";
 import type { NodeChange } from "../events.ts";
 
+/** What the file operations of SMB return: replies, faults and waits, inside the transaction
+ *  (`…Decision`) and to the caller (`FileOutcome`). */
+
 /** Why an operation on a file failed. SMB maps it to an NTSTATUS (`smb/status.ts`). */
 export type FileFault =
   | "access-denied"
@@ -42,12 +45,13 @@ export interface FileReply<T> {
   readonly content?: ContentRef;
   /** Changes of files that the event log records. */
   readonly changes?: readonly NodeChange[];
-  /** The handle through which the content of a file was changed: its close is the event. */
+  /** The handle through which the content of a file was changed. It is marked, so that its close is
+   *  an event (`markOpenChange`). */
   readonly openChange?: { readonly file: bigint; readonly handle: bigint };
 }
 
-/** The operation fails. If `decide` returned the fault, its effects are applied nevertheless; a
- *  fault of `load` or `check` has none. */
+/** A decision that the operation fails. If `decide` returned the fault, its effects are applied
+ *  nevertheless; a fault of `load` or `check` has none. */
 export interface FaultDecision {
   readonly fault: FileFault;
   readonly effects?: readonly Effect[];
@@ -56,7 +60,7 @@ export interface FaultDecision {
 /** What the caller of an operation gets after the transaction. */
 export type FileOutcome<T> = FileResult<T> | WaitOutcome;
 
-/** The outcome of an operation that never waits. */
+/** The outcome of an operation that never waits for clients to give up caching (`callAtOnce`). */
 export type FileResult<T> = Done<T> | Failed;
 
 export interface Done<T> {

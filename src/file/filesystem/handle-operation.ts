@@ -17,8 +17,8 @@ import type { SmbOperation } from "./execute-operation.ts";
 import type { FileReference, ShareAddress } from "./file-reference.ts";
 import type { FaultDecision, FileDecision, FileFault } from "./file-result.ts";
 
-/** Declares the file operations that SMB clients make through an open handle (`handleOperation`).
- *  Loads, checks and stores the lock state of the file. */
+/** Declares the file operations that SMB clients make through an open handle (`handleOperation`),
+ *  and the functions that load, check and store the lock state of a file. */
 
 /** What every request of an SMB client on an open file contains: the file, and which of its opens.
  *  The requests of single operations extend it. */
@@ -28,7 +28,7 @@ export interface HandleRequest {
   readonly handle: bigint;
 }
 
-/** A file or directory with its key and the record of its share. */
+/** A file or directory as an operation loads it: with its key and the record of its share. */
 export interface LoadedNode {
   readonly share: ShareRecord;
   readonly key: NodeKey;
@@ -80,7 +80,7 @@ export function isOpen({ opens }: LockState, handle: bigint): boolean {
   return opens.some(({ id }) => id === handle);
 }
 
-/** The effect that stores a lock state. A file without handles has no lock record. */
+/** The effect that stores a lock state, or removes it: a file without handles has none. */
 export function putLocks(share: bigint, file: bigint, state: LockState): Effect {
   const key = { share, id: file };
   return isIdle(state) ? remove(locks, key) : put(locks, key, state);
@@ -98,7 +98,7 @@ interface HandleAccess<Request> extends DataAccess {
 interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
   readonly name: string;
   readonly effect: "reads" | "writes";
-  /** What a change by the operation counts as in the event log. */
+  /** Which event a change by the operation is in the event log of the account. */
   readonly event: FileApi;
   /** Whether the operation may run on a file of a share snapshot, which has no lock state;
    *  otherwise the fault. */
@@ -112,7 +112,7 @@ interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
   readonly lease: "excludes" | "checked-at-open";
   /** `in-decision`: `decide` checks the access itself, because it reports other faults first. */
   readonly fileAccess: HandleAccess<Request> | "none" | "in-decision";
-  /** Returns a fault of the request, before the access to the file is checked. */
+  /** Checks the request before the access to the file is checked; undefined if it is valid. */
   readonly validate?: (context: Context<Request>) => FileFault | undefined;
   readonly reads?: (view: RecordView, context: Context<Request>) => Promise<Seen>;
   readonly decide: (context: FileDecisionContext<Request, LoadedFile, Seen>) => FileDecision<Value>;
@@ -120,7 +120,8 @@ interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
 
 type HandleOperation<Request, Seen, Value> = SmbOperation<Request, LoadedFile, Seen, Value>;
 
-/** Declares an operation on the file of an open handle. */
+/** Makes an `SmbOperation` of the declaration of an operation on an open file: adds loading the
+ *  file and checking its lock state. */
 export function handleOperation<Request extends HandleRequest, Value, Seen = undefined>(
   spec: HandleOperationSpec<Request, Seen, Value>,
 ): HandleOperation<Request, Seen, Value> {
@@ -187,14 +188,15 @@ export function stopFor(
   return waitFor(file, keysToNotify.length === 0 ? [] : [putLocks(file.share, file.id, state)]);
 }
 
-/** A file, and the present time: the operation waits for a change of its lock state. */
+/** The file on whose lock state an operation waits, and the time from which it waits. */
 interface WaitedFile {
   readonly share: bigint;
   readonly id: bigint;
   readonly now: Ticks;
 }
 
-/** Waits for a change of the lock state of a file, at the longest until a break has timed out. */
+/** The decision to wait for a change of the lock state of a file, at the longest until a break has
+ *  timed out (35 s, and 1 s more so that the time-out has passed). */
 export function waitFor({ share, id, now }: WaitedFile, effects: readonly Effect[]): WaitDecision {
   const until = now + ticksFromSeconds(breakSecondsMax + 1);
   return { wait: { key: locks.key({ share, id }), until }, effects };

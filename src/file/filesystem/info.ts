@@ -26,7 +26,7 @@ import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/list-r
 
 /** The file operations of SMB clients that only read: information, listings and bytes. */
 
-/** What QUERY_INFO reports of a file. */
+/** What the responses to QUERY_INFO on a file are made of (`smb/operations/info.ts`). */
 export interface FileInfo {
   readonly share: ShareRecord;
   readonly node: NodeRecord;
@@ -35,7 +35,8 @@ export interface FileInfo {
   readonly path: readonly string[];
 }
 
-/** The declaration of operations that read only the record of a file, not the bytes. */
+/** What the declarations of operations that only read have in common: no lease and no share mode
+ *  can prevent them. */
 const readsRecord = {
   effect: "reads",
   event: "none",
@@ -57,7 +58,7 @@ const fileInfoOperation = handleOperation<HandleRequest, FileInfo, readonly stri
 
 export const fileInfo = callAtOnce(fileInfoOperation);
 
-/** What QUERY_INFO reports of the volume, which is the share. */
+/** What the response to QUERY_INFO on the volume, which is the share, is made of. */
 export interface VolumeSpace {
   readonly totalBytes: bigint;
   readonly freeBytes: bigint;
@@ -126,8 +127,8 @@ const securityOperation = handleOperation<HandleRequest, string, string>({
 
 export const securityOf = callAtOnce(securityOperation);
 
-/** The security descriptor of a file in SDDL: the stored or well-known one, else that of the root
- *  directory. */
+/** The security descriptor of a file in SDDL, for QUERY_INFO and SET_INFO: the stored or well-known
+ *  one; else that of the root directory, which files have by default. */
 export async function sddlOf(view: RecordView, { share, node }: LoadedNode): Promise<string> {
   const { permissionKey: key } = node;
   if (key === undefined) return rootSddl;
@@ -166,7 +167,7 @@ interface FileReadRequest extends HandleRequest {
   readonly length: number;
 }
 
-/** The bytes of a READ, from one state of the file. The caller closes the reader. */
+/** The bytes for a READ, from one state of the file. The caller closes the reader. */
 interface FileReadResult {
   readonly reader: ContentReader;
   readonly length: number;
@@ -201,7 +202,7 @@ interface WrittenRangesRequest extends HandleRequest {
 }
 
 /** Reports which parts of a span were written and not cleared, rounded to whole sectors as in List
- *  Ranges. */
+ *  Ranges. For the IOCTL that queries the allocated ranges of a sparse file. */
 const writtenRangesOperation = handleOperation<
   WrittenRangesRequest,
   readonly Interval[],

@@ -8,8 +8,10 @@ import type { FileReference } from "./file-reference.ts";
 import { isOpen, loadLocks, putLocks, stopFor, waitFor } from "./handle-operation.ts";
 import type { HandleRequest } from "./handle-operation.ts";
 
-/** Byte-range locks, and acknowledgements of breaks, by SMB clients. These operations read and
- *  write only the lock state of a file, not its record. */
+/** Operations of SMB clients on the lock state of a file alone: byte-range locks, and
+ *  acknowledgements of breaks. */
+
+/** An operation that reads and writes the lock state of a file, but not its record. */
 interface LockOperation<Request, Value> extends SmbOperation<
   Request,
   { readonly locks: LockState },
@@ -19,14 +21,15 @@ interface LockOperation<Request, Value> extends SmbOperation<
 
 type Load<Request> = LockOperation<Request, never>["load"];
 
-/** Loads the lock state for a handle, which must be open. */
+/** The `load` of lock and unlock: the lock state; a fault if the handle is not open any more. */
 const loadOpenLocks: Load<HandleRequest> = async (view, { reference, handle }) => {
   if (reference.snapshot !== undefined) return { fault: "file-closed" };
   const locks = await loadLocks(view, reference.share.id, reference.file);
   return isOpen(locks, handle) ? { locks } : { fault: "file-closed" };
 };
 
-/** Loads the lock state without checking a handle. */
+/** The `load` of operations without a handle: the acknowledgement of a break names a caching grant,
+ *  which several handles can share. */
 const loadAnyLocks: Load<{ readonly reference: FileReference }> = async (view, { reference }) => ({
   locks: await loadLocks(view, reference.share.id, reference.file),
 });
@@ -37,7 +40,7 @@ interface LockRangesRequest extends HandleRequest {
   readonly waits?: boolean;
 }
 
-/** Locks all ranges or none: a fault or a wait locks nothing. */
+/** SMB LOCK: locks all ranges or none; a fault or a wait locks nothing. */
 export const lockOperation: LockOperation<LockRangesRequest, undefined> = {
   name: "lock",
   effect: "writes",
@@ -83,7 +86,7 @@ export const unlockOperation: LockOperation<UnlockRangesRequest, undefined> = {
 
 export const unlockFile = callAtOnce(unlockOperation);
 
-/** `done`, or why the acknowledgement was not valid. */
+/** The outcome of an acknowledgement: `done`, or why it was not valid. */
 export type Acknowledgement = "done" | Extract<AcknowledgeResult, string>;
 
 interface AcknowledgeRequest {
@@ -93,7 +96,8 @@ interface AcknowledgeRequest {
   readonly kept: number;
 }
 
-/** Stores a client's acknowledgement of a break: its caching grant is reduced. */
+/** Stores a client's acknowledgement of a break, by which its caching grant is reduced: operations
+ *  that wait for it continue. */
 const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
   name: "acknowledge break",
   effect: "writes",

@@ -14,7 +14,8 @@ import type { FileOpenRequest } from "./open.ts";
 /** Changes of file nodes as effects, for SMB operations. REST operations express the same changes
  *  as replies (`file/shared/node-replies.ts`). */
 
-/** The effects that store a file node after a change. Its name and directory stay. */
+/** The effects that store a changed file node; its name and directory stay. An earlier version is
+ *  kept for share snapshots. */
 export function changeNode(
   { share, key, node: target }: LoadedNode,
   next: NodeRecord,
@@ -24,7 +25,7 @@ export function changeNode(
   return [...reply.preserve, put(nodes, key, reply.put, content), ...reply.effects];
 }
 
-/** Creates a file node, and updates the times of the parent directory. */
+/** The effects that create a file node, and update the times of its directory. */
 export function addEntry(
   { share, key, node: next }: LoadedNode,
   { parent, now, content }: { parent: NodeRecord; now: Ticks; content?: ContentPlan | undefined },
@@ -47,8 +48,8 @@ export function entriesChanged(
   return changeNode({ share, key, node: directory }, next);
 }
 
-/** Attribute bits that a client can set. The directory attribute follows from the kind of the
- *  file. */
+/** The attribute bits that an SMB client can set; others in a request are ignored. The directory
+ *  attribute is not among them, because it follows from the kind of the file. */
 export const settableAttributes = 0x2_3127;
 
 interface NodeWithEffects {
@@ -56,7 +57,7 @@ interface NodeWithEffects {
   readonly effects: readonly Effect[];
 }
 
-/** The record of a file or directory that an SMB open creates. */
+/** The record of a file that an SMB open creates, and the effects that store its permission. */
 export function newNode({
   share,
   parent,

@@ -20,8 +20,10 @@ import type { FileDecision, FileFault, FileOutcome } from "./file-result.ts";
 import { loadLocks, loadShare, putLocks, waitFor } from "./handle-operation.ts";
 import { newNode, replacedNode, addEntry, changeNode } from "./new-node.ts";
 
-/** Opens files for SMB CREATE (`openFile`). A CreateDisposition says what to do with a name that
- *  exists (`present`) and with one that does not ([MS-FSA] 2.1.5.1). */
+/** Opens and creates files for SMB CREATE (`openFile`). */
+
+/** What each CreateDisposition does with a name that exists (`present`) and with one that does not
+ *  (`missing`; [MS-FSA] 2.1.5.1). */
 const dispositions = {
   supersede: { present: "replace", missing: "create" },
   open: { present: "open", missing: "fail" },
@@ -38,7 +40,7 @@ export interface FileOpenRequest {
   readonly share: ShareAddress;
   readonly path: readonly string[];
   readonly disposition: Disposition;
-  /** The kind that an existing target must have; undefined if it may be either. */
+  /** Which kind the client requires the target to be; undefined if it may be either. */
   readonly wants: "file" | "directory" | undefined;
   /** MAXIMUM_ALLOWED: all rights that the file allows, at least `open.access`. */
   readonly wantsMaximum: boolean;
@@ -50,11 +52,12 @@ export interface FileOpenRequest {
   /** Id of the file that already uses the SMB lease key of `cache`. Opening another file with this
    *  key is a fault. Undefined if the key is new. */
   readonly cacheFile?: bigint | undefined;
-  /** The last epoch that the addressed share snapshot shows; undefined for the current files. */
+  /** The epoch of the addressed share snapshot (its place in the order of snapshots); undefined for
+   *  the current files. */
   readonly epoch?: number | undefined;
 }
 
-/** CreateAction of the CREATE response ([MS-SMB2] 2.2.14). */
+/** CreateAction in the CREATE response: what the open did ([MS-SMB2] 2.2.14). */
 export const OpenAction = { superseded: 0, opened: 1, created: 2, overwritten: 3 } as const;
 
 /** A file that was opened, with the entry of the handle in its lock state. */
@@ -72,7 +75,7 @@ const fullAccess = 0x001f_01ff;
  *  Windows. */
 const hiddenOrSystem = 0x6;
 
-/** The resolved path of the request. Its directory exists; the file may not. */
+/** What `openOperation` loads: the path of the request. Its directory exists; the file may not. */
 interface LoadedPath {
   readonly share: ShareRecord;
   readonly resolved: PathWithParent;
@@ -87,13 +90,14 @@ function hasParent(path: ResolvedPath): path is PathWithParent {
 interface OpenState {
   /** Lock state of the file if it exists, else of the directory in which it would be created. */
   readonly locks: LockState;
-  /** Security descriptor of that directory (`readParentSddl`), for a file to create. */
+  /** Security descriptor of the directory (`readParentSddl`), which a new file inherits. */
   readonly inherited: string | undefined;
 }
 
 type Context = FileDecisionContext<FileOpenRequest, LoadedPath, OpenState>;
 
-/** Opens or creates the file of a path, and adds the handle to its lock state. */
+/** Opens or creates the file of a path, and adds the handle to its lock state, after checking share
+ *  modes, leases and caching grants. */
 export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState, OpenResult> = {
   name: "open",
   effect: "writes",
@@ -210,7 +214,8 @@ function openExisting(context: Context, node: NodeRecord): FileDecision<OpenResu
   });
   if (decision.kind === "refused") return { fault: decision.refusal };
   if (decision.kind === "wait") {
-    // Stored only if a client must be notified; see `stopFor`.
+    // Stored only if a client must be notified: each write of the lock record wakes the operations
+    // that wait for it (`stopFor`).
     const isChanged = decision.keysToNotify.length > 0;
     const effects = isChanged ? [putLocks(share.id, node.id, decision.state)] : noEffects;
     return waitFor({ share: share.id, id: node.id, now }, effects);
@@ -239,8 +244,8 @@ function actionOf({ disposition }: FileOpenRequest, replaces: boolean): number {
   return disposition === "supersede" ? OpenAction.superseded : OpenAction.overwritten;
 }
 
-/** The fault of an open of an existing file that follows from the request and the file alone, not
- *  from other handles. Undefined if there is none. */
+/** The fault of opening an existing file that follows from the request and the record alone (kind,
+ *  disposition, attributes), not from other handles. Undefined if there is none. */
 function refuseExisting(
   request: Pick<FileOpenRequest, "disposition" | "wants" | "attributes"> & {
     readonly open: Pick<Open, "access" | "deleteOnClose">;
@@ -262,7 +267,8 @@ function refuseExisting(
   return replaces && (hidden & ~request.attributes) !== 0 ? "access-denied" : undefined;
 }
 
-/** The rights that MAXIMUM_ALLOWED grants; a read-only file excludes writes. */
+/** The rights that an open with MAXIMUM_ALLOWED gets on a file: all, but no writing of a read-only
+ *  one. Permissions do not limit them, because this server does not enforce them. */
 export function maximalAccess(node: NodeRecord | undefined): number {
   const excludesWrites = node?.kind === "file" && isReadOnly(node);
   return excludesWrites ? fullAccess & ~(Right.writeData | Right.appendData) : fullAccess;

@@ -22,21 +22,23 @@ import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
 import { removeNode } from "../shared/node-replies.ts";
 import { entriesChanged } from "./new-node.ts";
 
-/** A rename by an SMB client through a handle, to a path in the same share. */
+/** Renames by SMB clients (SET_INFO). The rules that REST shares are in `file/rename/`. */
+
+/** The input of `renameOperation`: a rename through a handle, to a path in the same share. */
 interface FileRenameRequest extends HandleRequest {
   readonly path: readonly string[];
   /** Whether an existing file with the new name is replaced. */
   readonly replaces: boolean;
 }
 
-/** The record before and after the rename, for change notification. */
+/** The record before and after a rename, for the clients that watch the directories. */
 export interface RenameResult {
   readonly before: NodeRecord;
   readonly after: NodeRecord;
 }
 
-/** The destination of a rename: what exists at the new path, and the lock states that it depends
- *  on. */
+/** What the decision of a rename reads besides the file: what exists at the new path, and the lock
+ *  states that it depends on. */
 export interface RenameDestination {
   /** The new path. `target` is undefined if no file has it, or only the renamed file itself. */
   readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
@@ -108,7 +110,7 @@ async function readDestination(
   };
 }
 
-/** Checks the rules that also apply to a rename over REST. */
+/** Checks the rules that REST shares (`refuseRename`), and maps a refusal to the fault of SMB. */
 function checkRules(
   { request: { replaces }, loaded: { share, node }, now }: Context,
   target: RenameDestination,
@@ -156,8 +158,8 @@ function checkSource({ request, loaded, now }: Context): Stop | undefined {
   return check.kind === "pass" ? undefined : stopFor(check, { share: share.id, id: node.id, now });
 }
 
-/** Rejects replacing a file with a handle that does not share deletion, or a delete-pending one.
- *  Waits first for clients to close handles that they keep only for caching. */
+/** Rejects replacing a file that is delete-pending, or that a handle keeps open without sharing
+ *  deletion. Waits first for clients to close handles that they keep only for caching. */
 function checkTarget(
   { loaded: { share }, now }: Context,
   { resolved: { target }, targetLocks }: RenameDestination,

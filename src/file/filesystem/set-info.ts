@@ -12,9 +12,10 @@ import type { HandleRequest } from "./handle-operation.ts";
 import { sddlOf } from "./info.ts";
 import { changeNode } from "./new-node.ts";
 
-/** What SMB clients change with SET_INFO, apart from names and lengths. */
+/** The operations of SET_INFO: attributes, times, security descriptors and the mark for deletion.
+ *  Names and lengths are in `rename.ts` and `write.ts`. */
 
-/** The times and attributes to set. Undefined leaves a value unchanged. */
+/** The times and attributes that SET_INFO sets. Undefined leaves a value unchanged. */
 export interface BasicInfoChange {
   readonly created?: Ticks | undefined;
   readonly lastAccess?: Ticks | undefined;
@@ -25,8 +26,8 @@ export interface BasicInfoChange {
   readonly attributes?: number | undefined;
 }
 
-/** Changes of attributes and permissions. Share modes do not apply to them, but an Azure lease of
- *  the file excludes them. */
+/** What the declarations of changes of attributes and permissions have in common. Share modes do
+ *  not apply to them, but an Azure lease of the file excludes them. */
 const changesRecord = {
   effect: "writes",
   onSnapshot: "read-only-snapshot",
@@ -36,7 +37,7 @@ const changesRecord = {
   event: "SmbSetInfo",
 } as const;
 
-/** Sets times and attributes. The value of the reply is the record before the change. */
+/** Sets times and attributes. Returns the record before the change, for change notification. */
 export const setBasicOperation = handleOperation<HandleRequest & BasicInfoChange, NodeRecord>({
   ...changesRecord,
   name: "set basic information",
@@ -65,7 +66,7 @@ interface SetSecurityRequest extends HandleRequest {
   readonly revise: (present: string) => string;
 }
 
-/** Sets the security descriptor. The value of the reply is the record before the change. */
+/** Sets the security descriptor. Returns the record before the change, for change notification. */
 const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, string>({
   ...changesRecord,
   name: "set security",
@@ -86,7 +87,7 @@ interface DeletePendingRequest extends HandleRequest {
   readonly isPending: boolean;
 }
 
-/** Sets or removes the mark that a file is deleted when the last handle closes. */
+/** Sets or removes the delete-pending mark: the file is deleted with its last handle. */
 export const deletePendingOperation = handleOperation<DeletePendingRequest, undefined, boolean>({
   name: "set delete-pending",
   effect: "writes",
@@ -101,7 +102,7 @@ export const deletePendingOperation = handleOperation<DeletePendingRequest, unde
   decide: ({ request, loaded: { share, node, locks }, now, readResult }) => {
     const mark = (deletePending: boolean, state = locks) =>
       putLocks(share.id, node.id, { ...state, deletePending });
-    // A displaced file has no name that it could keep.
+    // A file that a rename has displaced has no name, so it stays delete-pending.
     const keepsNothing = node.parent === displacedParent && !request.isPending;
     if (keepsNothing) return { fault: "access-denied" };
     if (!request.isPending) return { value: undefined, effects: [mark(false)] };

@@ -10,14 +10,17 @@ import { isOpen, loadLocks } from "./handle-operation.ts";
 import { entriesChanged } from "./new-node.ts";
 import { sweepWatchedShares } from "./watching.ts";
 
+/** Closes the handles of server processes that have ended, at the start of a server and in the
+ *  background (`server/running-server.ts`, `server/smb-endpoint.ts`). */
+
 interface OpenFile {
   readonly share: bigint;
   readonly file: bigint;
 }
 
-/** Limit of the open files of the store that one sweep examines. */
+/** Most open files of the store that one sweep examines: an end for its memory and time. */
 const filesMax = 100_000;
-/** Files that are swept at the same time, so that their transactions share a commit batch. */
+/** Files that are swept at the same time: their transactions share one flush. */
 const concurrentFilesMax = 32;
 
 /** Closes handles of processes that have ended, whose locks would otherwise block REST requests for
@@ -39,8 +42,9 @@ export async function closeOrphanedHandles(
   return dead.size === 0 ? 0 : sweepHandles(runtime, (owner) => !dead.has(owner));
 }
 
-/** Closes the handles of server processes that have ended. Returns the number of files with closed
- *  handles. */
+/** Closes the handles whose owner (`Open.owner`) is not alive, writes the events of changes that no
+ *  close will write, and ends change notifications of ended processes. Returns the number of files
+ *  with closed handles. */
 export async function sweepHandles(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,

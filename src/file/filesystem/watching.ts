@@ -6,8 +6,10 @@ import { rootId } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 
 /** Change notification between server processes, for CHANGE_NOTIFY of SMB clients
- *  (`smb/files/change-dispatcher.ts`). This function starts it: from now on, each change in the
- *  share by another process stores a notice for the process `owner`. */
+ *  (`smb/files/change-dispatcher.ts`). */
+
+/** Starts it for one share: from now on, each change in the share by another process stores a
+ *  notice for the process `owner`. */
 export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
   return write(runtime, async (attempt) => {
     const owners = await ownersOf(attempt, share);
@@ -16,7 +18,7 @@ export function watchShare(runtime: Runtime, share: bigint, owner: string): Prom
   });
 }
 
-/** Ends change notification for a process, and deletes its remaining notices. */
+/** Ends change notification for a process, and deletes the notices that it has not read. */
 export async function unwatchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
   await write(runtime, async (attempt) => {
     const present = await ownersOf(attempt, share);
@@ -47,11 +49,12 @@ export interface DatedNotice extends Notice {
   readonly at: Ticks;
 }
 
-/** Limit of the notices that one transaction reads and deletes. */
+/** Most notices that one transaction reads and deletes, so that it stays short. */
 const noticesMax = 500;
+/** Ends the loop of `unwatchShare`, should a process still write notices. */
 const roundsMax = 10_000;
 
-/** Returns the oldest notices and deletes them. */
+/** Returns and deletes the oldest notices of a process; callers repeat it until none is left. */
 export function readNotices(
   runtime: Runtime,
   share: bigint,
@@ -72,10 +75,11 @@ export function readNotices(
   });
 }
 
-/** Limit of the watched shares that one sweep examines. */
+/** Most watched shares that one sweep examines: an end for its memory and time. */
 const sharesMax = 10_000;
 
-/** Removes the change notifications of server processes that no longer run. */
+/** Removes change notifications of server processes that have ended, for which other processes
+ *  would store notices for ever. */
 export async function sweepWatchedShares(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
@@ -101,11 +105,12 @@ export interface Ancestor {
   readonly name: string;
 }
 
-/** More levels than a path can have. Ends the loop if records form a cycle. */
+/** More levels than a path can have: ends the loop if damaged records form a cycle. */
 const depthMax = 256;
 
-/** The directories from the root down to a directory, inclusive. If a directory above was deleted
- *  since the path was found, the list starts below it. */
+/** The directories from the root down to a directory, inclusive: a client that watches one of them
+ *  with its subtree is notified. If a directory above was deleted since the path was found, the
+ *  list starts below it. */
 export function ancestorsOf(
   runtime: Runtime,
   share: bigint,

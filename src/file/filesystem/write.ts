@@ -28,7 +28,7 @@ import { changeNode } from "./new-node.ts";
 
 /** Changes of the content of a file by SMB clients: write, resize, zero. */
 
-/** The fields that the requests of these operations have in common. */
+/** What the requests to write, resize and zero a file have in common. */
 interface ChangeRequest extends HandleRequest {
   /** Whether the change leaves the last write time as it is, because the client has set it through
    *  this handle. */
@@ -52,7 +52,7 @@ const changesFile = {
   event: "at-close",
 } as const;
 
-/** Writes bytes. The value of the reply is the record before the change. */
+/** Writes bytes. Returns the record before the change, for change notification. */
 export const writeOperation = handleOperation<
   ReceivedWrite,
   NodeRecord,
@@ -86,13 +86,14 @@ function writtenSpan({ request, loaded }: Context<FileWriteRequest>): Span {
   return { from, length: bytes.length };
 }
 
-/** How much longer a write makes the file; 0 or less if it ends inside. */
+/** By how many bytes a write exceeds the length of the file, for the check of the quota. */
 function grownBytes(context: Context<FileWriteRequest>): number {
   const { from, length } = writtenSpan(context);
   return from + length - (context.loaded.node.content?.length ?? 0);
 }
 
-/** The reply that stores the record of a file with changed content. */
+/** The reply of write, resize and zero: stores the file with its changed content, and marks the
+ *  handle for the event log. */
 function contentReply(
   { request, loaded, now }: Context<ChangeRequest>,
   { next, content }: WrittenFile,
@@ -107,8 +108,8 @@ function timeOf({ request, loaded, now }: Context<ChangeRequest>): WriteTime {
   return { newETag: nextETag(now, loaded.node.etag), lastWrite };
 }
 
-/** Writes bytes to a file. They are durable before the transaction that refers to them, or part of
- *  it (`inlineBytesMax`). */
+/** Receives and writes the bytes of SMB WRITE. They are durable before the transaction that refers
+ *  to them; few bytes are stored in the record itself (`inlineBytesMax`). */
 export async function writeFile(
   runtime: Runtime,
   request: FileWriteRequest,
@@ -128,7 +129,8 @@ export async function writeFile(
   }
 }
 
-/** Whether the file up to the end of the write may be stored in the record, as a whole body is. */
+/** Whether the file up to the end of the write is short enough to be stored in its record, as the
+ *  whole content of a small file is. */
 function endsNearStart({ at, bytes }: FileWriteRequest): boolean {
   return at !== "end" && at + bytes.length <= inlineWholeBytesMax;
 }
@@ -138,8 +140,8 @@ interface FileResizeRequest extends ChangeRequest {
   readonly length: number | ((present: number) => number);
 }
 
-/** Truncates the file or extends it by a hole, which reads as zeros. The value of the reply is the
- *  record before the change. */
+/** Truncates the file or extends it by a hole, which reads as zeros. Returns the record before the
+ *  change, for change notification. */
 export const resizeOperation = handleOperation<
   FileResizeRequest,
   NodeRecord,
@@ -188,8 +190,8 @@ interface FileZeroRequest extends ChangeRequest {
   readonly span: Span;
 }
 
-/** Writes zeros inside the file and frees whole sectors. The value of the reply is the record
- *  before the change. */
+/** Writes zeros inside the file and frees whole sectors (512 bytes). Returns the record before the
+ *  change, for change notification. */
 export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number>({
   ...changesFile,
   name: "zero",

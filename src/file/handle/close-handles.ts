@@ -9,7 +9,10 @@ import { locks, rootId, type NodeRecord, type ShareRecord } from "../records.ts"
 import { nodeKeyOf } from "../share-tree.ts";
 import { removeNode } from "../shared/node-replies.ts";
 
-/** What closing handles of one file reads. */
+/** Closes handles in the lock state of a file, for SMB and REST alike, and deletes the file if it
+ *  was only kept for them. */
+
+/** What `closeHandles` must know: the file, its lock state, and which handles to close. */
 export interface CloseHandlesRequest {
   /** Undefined if the share was deleted, so that only the lock state remains. */
   readonly share: ShareRecord | undefined;
@@ -25,13 +28,13 @@ export interface CloseHandlesRequest {
   readonly now: Ticks;
 }
 
-/** The effects of the close, and what became of the file. */
+/** The result of `closeHandles`. */
 interface CloseHandlesResult {
   readonly effects: readonly Effect[];
   /** Whether the close deleted the file, because it was delete-pending and the handle was the
    *  last. */
   readonly isDeleted: boolean;
-  /** The file will be deleted when other handles close. */
+  /** Whether the file will be deleted when its other handles close. */
   readonly isPending: boolean;
   /** The events: one for each handle through which content was changed, and the deletion. */
   readonly changes: readonly NodeChange[];
@@ -49,7 +52,8 @@ export function closeHandles(
   const { state, deletesFile } = decideClose(before, handles, { mayDelete });
   const isDeleted = deletesFile && mayDelete && share !== undefined;
   const begins = state.deletePending && !before.deletePending;
-  // Breaks handle caching, so that clients close the handles that they keep only for caching.
+  // The file is to be deleted now: breaks handle caching, so that clients close the handles that
+  // they keep only for caching.
   const left = begins ? breakCaches(state, "remove", { now }).state : state;
   const key = { share: file.share, id: file.file };
   const written = node ? changed.map(() => ({ api: "SmbWrite", node }) as const) : [];

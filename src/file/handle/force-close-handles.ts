@@ -64,14 +64,14 @@ function markerOf({ opened, open }: ListedHandle): string {
   return formatMarker([String(opened.node.id), String(open.id)]);
 }
 
-/** A marker of another form is the start of the list. */
+/** The position in a marker of the client. A malformed one means the start of the list. */
 function positionOf([file = "", handle = ""]: readonly string[] = []): HandlePosition {
   const ids = [file, handle];
   if (!ids.every((id) => /^\d{1,19}$/.test(id))) return { file: 0n, handle: 0n };
   return { file: BigInt(file), handle: BigInt(handle) };
 }
 
-/** The bits of `dataAccess`, and the name of each in the response. */
+/** The bits that `dataAccess` returns, with their names in the response. */
 const rights = [
   ["Read", 1],
   ["Write", 2],
@@ -99,6 +99,7 @@ function renderHandle({ opened, open }: ListedHandle, version: string): string {
   );
 }
 
+/** A file or directory with open handles, and its path, which the response contains. */
 interface OpenedNode {
   readonly node: NodeRecord;
   readonly path: readonly string[];
@@ -108,14 +109,14 @@ interface OpenedNode {
 interface HandleScan {
   /** Whether to include the files below the target, if that is a directory. */
   readonly recursive: boolean;
-  /** Lowest file id to examine; 0 for all files. */
+  /** Lowest file id to examine: where a continued listing begins; 0 for all files. */
   readonly from: bigint;
-  /** Which lock states to return; tested before the path is read. */
+  /** Selects lock states before the path of the file is read, which costs more. */
   readonly isWanted?: (state: LockState) => boolean;
 }
 
-/** The cost of reading an open file and the directories above it, in units of the event loop's
- *  share (`base/loop-share.ts`). */
+/** Cost of reading an open file and the directories above it, in units of event-loop time (about 10
+ *  µs; `base/loop-share.ts`). */
 const unitsPerFile = 4;
 
 /** The target of the request if it is open and, on request, all open files below it, in the order
@@ -167,7 +168,8 @@ interface HandlePosition {
   readonly handle: bigint;
 }
 
-/** The handles of the files from a position on, ordered by file and handle id; at most `limit`. */
+/** Reads the handles for one page of List Handles, ordered by the ids of file and handle: from a
+ *  position on, at most `limit`. */
 async function readHandles(
   nodes: AsyncIterable<OpenedNode>,
   { file, handle }: HandlePosition,
@@ -185,8 +187,8 @@ async function readHandles(
   return found;
 }
 
-/** Files whose handles one request closes. If more files match, the response has a marker, and the
- *  client repeats the request. */
+/** Most files whose handles one request closes, so that its transaction stays short. If more files
+ *  match, the response has a marker, and the client repeats the request. */
 const filesClosedMax = 100;
 
 const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => {
@@ -250,7 +252,7 @@ export const forceCloseHandles = fileOperation({
   },
 });
 
-/** Whether the file has a handle that the request closes. */
+/** Whether Force Close Handles closes a handle of a file: any, or that of the requested id. */
 function closes({ opens }: LockState, requestedId: bigint | "all"): boolean {
   return requestedId === "all" ? opens.length > 0 : opens.some(({ id }) => id === requestedId);
 }
@@ -259,7 +261,7 @@ function closedHandles({ opens }: LockState, requestedId: bigint | "all"): Reado
   return new Set(requestedId === "all" ? opens.map(({ id }) => id) : [requestedId]);
 }
 
-/** A file with what `closeHandles` must know of it. */
+/** An open file, with the facts that `closeHandles` needs (`withFacts`). */
 type ClosingNode = OpenedNode & Pick<CloseHandlesRequest, "hasChildren" | "changed">;
 
 /** Adds whether a directory has entries, because it is not deleted then, and, for the event log of

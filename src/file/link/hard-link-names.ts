@@ -24,7 +24,8 @@ export async function firstHardLink(
   return node && { key, node };
 }
 
-/** Deletes a hard link: a name that the file is not stored under. */
+/** The effects of deleting a hard link, a name that the file is not stored under: also removes it
+ *  from the list in the record of the file. */
 export function deleteHardLink(
   { share, key }: NodeScope,
   target: NodeRecord,
@@ -40,8 +41,8 @@ export function deleteHardLink(
   ];
 }
 
-/** Deletes the name that a file is stored under: stores the file under the name of its first hard
- *  link instead. */
+/** The effects of deleting the name that a file is stored under, while it has others: stores the
+ *  file under the name of its first hard link instead. */
 export function moveToHardLink(
   { share, key }: NodeScope,
   target: NodeRecord,
@@ -63,7 +64,7 @@ export function moveToHardLink(
   ];
 }
 
-/** Renames a hard link, and updates the list of hard links in the record of the file. */
+/** Renames a hard link: moves its record, and updates the list in the record of the file. */
 export function moveHardLink(
   { share, key }: NodeScope,
   target: NodeRecord,
@@ -90,12 +91,13 @@ function isAt(link: Omit<NodeKey, "share">, key: NodeKey): boolean {
   return link.parent === key.parent && link.folded === key.folded;
 }
 
-/** The record of a file without hard links has no list. */
+/** An empty list is stored as undefined: the record of a file without hard links has no list. */
 function orNone<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** Replaces each hard link in a listing by the record of its file, with the name of the link. */
+/** Replaces each hard link in a listing of SMB or REST by the record of its file, with the name of
+ *  the link: clients do not see which name is the link. */
 export function resolveHardLinks(
   view: RecordView,
   tree: ShareTree,

@@ -17,8 +17,10 @@ import { propertiesAccess } from "../locks/file-access.ts";
 import { decodePercent } from "../../protocol/names.ts";
 import { propertiesRead } from "../../operation/operation.ts";
 
+/** The REST operations on hard links and symbolic links, which only NFS shares have. */
+
 const targetFileHeader = "x-ms-file-target-file";
-/** Limit of this server for the hard links of a file, whose record lists them all. */
+/** Limit of this server for the hard links of one file, because its record lists them all. */
 const linksMax = 1000;
 
 const linkedPath = checked(required(header(targetFileHeader, text)), (value) => {
@@ -94,7 +96,8 @@ export const createHardLink = fileOperation({
   },
 });
 
-/** Limit of this server on the length of the link text, in UTF-16 code units. */
+/** Limit of this server for the text of a symbolic link, in UTF-16 code units: as many as a path on
+ *  Linux may have bytes. A longer text is a fault. A malformed encoding */
 const linkUnitsMax = 4096;
 
 /** The header is percent-encoded, because the link text may contain any character. */

@@ -1,3 +1,5 @@
+/** The access masks and share modes of SMB opens, which REST operations are compared with, too. */
+
 /** Bits of an access mask, with which SMB clients request rights on a file ([MS-SMB2] 2.2.13.1). A
  *  REST operation counts as an open with an access mask, too (`file-access.ts`). */
 export const Right = {
@@ -16,7 +18,7 @@ export const Right = {
   maximumAllowed: 0x200_0000,
 } as const;
 
-/** Generic rights: all, execute, write, read, and the rights of files that they stand for. */
+/** Generic rights (all, execute, write, read) with the rights of files that replace them. */
 export const genericRights = [
   [0x1000_0000, 0x1f_01ff],
   [0x2000_0000, 0x12_00a0],
@@ -24,14 +26,14 @@ export const genericRights = [
   [0x8000_0000, 0x12_0089],
 ] as const;
 
-/** Bits of a share mode: the access that an open permits to other opens. */
+/** Bits of a share mode: which access an open permits to other opens while it exists. */
 export const shareRead = 1;
 export const shareWrite = 2;
 export const shareDelete = 4;
 export const shareAll = shareRead | shareWrite | shareDelete;
 
-/** Which of reading, writing and deleting an access mask contains, in the bits of a share mode, so
- *  that both can be compared. */
+/** Which of reading, writing and deleting an access mask contains, in the bits of a share mode: two
+ *  opens conflict if one has a bit that the other does not share. */
 export function dataAccess(access: number): number {
   const reads = (access & (Right.readData | Right.execute)) !== 0 ? shareRead : 0;
   const writes = (access & (Right.writeData | Right.appendData)) !== 0 ? shareWrite : 0;
@@ -48,8 +50,8 @@ export function isStatOpen(access: number): boolean {
   return (access & ~statBits) === 0;
 }
 
-/** Whether an open breaks no oplock. Oplocks, unlike SMB leases, are also broken by an open with
- *  READ_CONTROL. */
+/** Whether an open breaks no oplock. Narrower than `isStatOpen`: reading the security descriptor
+ *  (READ_CONTROL) breaks oplocks, but not SMB leases. */
 export function isOplockStatOpen(access: number): boolean {
   return (access & ~attributeBits) === 0;
 }

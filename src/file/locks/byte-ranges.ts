@@ -10,13 +10,15 @@ export interface ByteSpan {
   readonly length: bigint;
 }
 
+/** A range to lock. An exclusive lock excludes reads and writes of other handles; a shared one
+ *  excludes writes. */
 export interface LockRequest extends ByteSpan {
   readonly exclusive: boolean;
 }
 
 type RangeRefusal = "lock-not-granted" | "range-not-locked" | "too-many-locks";
 
-/** The lock state after a request, even if it failed. */
+/** The outcome of locking or unlocking ranges. A failed unlock has changed the state, too. */
 type RangeOutcome =
   | { readonly ok: true; readonly state: LockState }
   | { readonly ok: false; readonly refusal: RangeRefusal; readonly state: LockState };
@@ -97,7 +99,8 @@ function findOwn(
   );
 }
 
-/** The locks of one handle by offset and length, so that a long list is unlocked in one pass. */
+/** The locks of one handle by offset and length, so that a request with many ranges is unlocked in
+ *  one pass over the locks of the file. */
 class OwnRanges {
   readonly #ranges = new Map<string, RangeLock[]>();
 
@@ -172,20 +175,20 @@ function isListDenied(requests: readonly LockRequest[], against: HeldRanges): bo
 }
 
 interface Indexed extends ByteSpan {
-  /** Index in the list of requests. */
+  /** Index in the list of requests, which are granted in this order. */
   readonly index: number;
 }
 
-/** By offset, then by length: an empty span sorts before other spans at its offset, which it does
- *  not overlap. */
+/** Sort order of spans: by offset, then by length. An empty span sorts before other spans at its
+ *  offset, which it does not overlap. */
 function byOffset(left: ByteSpan, right: ByteSpan): number {
   if (left.offset !== right.offset) return left.offset < right.offset ? -1 : 1;
   if (left.length === right.length) return 0;
   return left.length < right.length ? -1 : 1;
 }
 
-/** Whether a span of one list overlaps a span of the other. Both are sorted. A list that is
- *  compared with itself must not have two overlapping spans. */
+/** Whether a span of one list overlaps a span of the other, in one pass over both sorted lists. A
+ *  list that is compared with itself must not have two overlapping spans. */
 function anyOverlap(left: readonly ByteSpan[], right: readonly ByteSpan[]): boolean {
   if (left === right) return overlapsItself(left);
   let leftEnd = -1n;
@@ -230,8 +233,8 @@ function hasLaterExclusive(shared: readonly Indexed[], exclusive: readonly Index
   });
 }
 
-/** Finds the maximum of any part of a list in constant time. Row `n` holds the maxima of 2^n
- *  adjacent values; two overlapping runs of 2^n values cover any part. */
+/** Finds the maximum of any part of a list in constant time, for `hasLaterExclusive`. Row `n` holds
+ *  the maxima of 2^n adjacent values; two overlapping runs of 2^n values cover any part. */
 class RangeMaximum {
   readonly #rows: (readonly number[])[];
 

@@ -12,7 +12,7 @@ import {
 /** Grants caching to SMB clients (as oplocks and SMB leases), and breaks it when another client or
  *  a REST request needs access. Pure functions on the lock state of a file. */
 
-/** A client that does not acknowledge a break in this time loses the grant. */
+/** A client that does not acknowledge a break in this time loses the grant, as on Windows. */
 export const breakSecondsMax = 35;
 
 /** Which caching rights of other clients each kind of access revokes (`loses`), and for which of
@@ -33,7 +33,7 @@ const breakTriggers = {
 
 export type BreakTrigger = keyof typeof breakTriggers;
 
-/** The lock state with the breaks that an access has started. */
+/** What `breakCaches` returns: the lock state with the breaks that an access has started. */
 export interface BreakResult {
   readonly state: LockState;
   /** Keys of the grants whose clients must be notified. If there are any, the caller stores
@@ -44,7 +44,7 @@ export interface BreakResult {
   readonly since: Ticks | undefined;
 }
 
-/** Breaks that an access must wait for: it is decided again when the lock state changes. */
+/** The breaks that an access must wait for. It is decided again when the lock state changes. */
 export type PendingBreaks = BreakResult & { readonly since: Ticks };
 
 export function mustWait(result: BreakResult): result is PendingBreaks {
@@ -57,8 +57,8 @@ interface BreakOptions {
   readonly now: Ticks;
 }
 
-/** Starts the breaks of a trigger for all grants except that with the key `ownKey`, or only for
- *  those in `only`. */
+/** Starts the breaks that an access causes (`breakTriggers`): of all grants but that with the key
+ *  `ownKey`, or only of those in `only`. */
 export function breakCaches(
   state: LockState,
   trigger: BreakTrigger,
@@ -84,8 +84,8 @@ export function breakCaches(
   return { state: changed ? { ...state, caches } : state, keysToNotify, since: oldest };
 }
 
-/** Whether a grant is not broken because it belongs to the accessing handle. A write breaks every
- *  read-only oplock (level II), also that of the writing handle. */
+/** Whether an access leaves a grant as it is because it belongs to the accessing handle. A write
+ *  breaks every read-only oplock (level II), also that of the writing handle. */
 function isSpared({ key, held }: CachingGrant, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
@@ -100,7 +100,7 @@ function expireBreak(cache: CachingGrant, now: Ticks): CachingGrant {
   return now < due ? cache : { key: cache.key, held: 0, epoch: cache.epoch };
 }
 
-/** Triggers that wait until all steps of a break are acknowledged. */
+/** Accesses that wait until all steps of a break are acknowledged. */
 const opening: ReadonlySet<BreakTrigger> = new Set(["open", "overwrite"]);
 
 interface BreakRequest {
@@ -109,8 +109,8 @@ interface BreakRequest {
   readonly now: Ticks;
 }
 
-/** Starts a break, unless one is running: then an access that needs to revoke more starts another
- *  after the acknowledgement. */
+/** Starts a break of one grant. If one is running, an access that needs to revoke more starts
+ *  another after the acknowledgement; only `overwrite` extends the running one. */
 function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakRequest): CachingGrant {
   if (cache.breaking !== undefined)
     return trigger === "overwrite" ? extendBreak(cache, loses) : cache;
@@ -121,7 +121,8 @@ function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakRequest):
   return { ...cache, breaking: { to, askedAt: now }, epoch };
 }
 
-/** Adds rights to revoke to a running break; they are revoked in a further step. */
+/** Extends a running break by further rights, which are revoked in a step after the
+ *  acknowledgement. */
 function extendBreak(cache: CachingGrant, loses: number): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
@@ -130,13 +131,13 @@ function extendBreak(cache: CachingGrant, loses: number): CachingGrant {
   return further === goal ? cache : { ...cache, breaking: { ...breaking, further } };
 }
 
-/** The rights, or none if they are not a valid combination. Read caching is part of every one
- *  (read, read and write, read and handle, all three), so a client that loses it loses all. */
+/** The caching rights, or none if they are not a valid combination. Read caching is part of every
+ *  one (read, read and write, read and handle, all three), so a client that loses it loses all. */
 function validRights(bits: number): number {
   return (bits & cacheRead) === 0 ? 0 : bits;
 }
 
-/** The lock state after an acknowledgement, or why it is not valid. */
+/** The lock state after an acknowledgement, or why it is rejected. */
 export type AcknowledgeResult = LockState | "no-such-cache" | "not-breaking" | "too-much";
 
 /** Applies a client's acknowledgement of a break. `kept` are the rights that the client keeps, at
@@ -159,7 +160,7 @@ export function acknowledgeBreak(
 function stepDown(cache: CachingGrant, further: number | undefined, now: Ticks): CachingGrant {
   if (further === undefined || (cache.held & ~further) === 0) return cache;
   if (cache.held === cacheRead) return { ...cache, held: further };
-  // All steps of a break share one epoch.
+  // All steps of a break share one epoch, because the client sees them as one change of its lease.
   return { ...cache, breaking: { to: further | cacheRead, askedAt: now, further } };
 }
 
@@ -190,7 +191,8 @@ export function grantCache(
   return { ...state, caches: state.caches.map((cache) => (cache === held ? raised : cache)) };
 }
 
-/** The requested rights, without those that other handles, grants and byte-range locks exclude. */
+/** The caching rights that a client may get: the requested ones without those that other handles,
+ *  grants and byte-range locks exclude. */
 function grantableRights(state: LockState, key: string, wanted: number): number {
   const others = state.caches.filter((cache) => cache.key !== key);
   // An oplock and an SMB lease with handle caching exclude each other: the later one gets fewer

@@ -11,10 +11,10 @@ import {
 import type { LockState, Open } from "./lock-state.ts";
 import { checkSharing, type Exclusion } from "./opens.ts";
 
-/** What an operation of REST or SMB does to a file that clients may have open, locked or cached,
- *  and the check whether it may. */
+/** The kinds of access of REST and SMB operations to files that clients may have open, locked or
+ *  cached, and the check whether an access is allowed. */
 
-/** The access of an operation to bytes, and the effect on the caches of clients. */
+/** How an operation accesses the bytes of a file, and which caching of other clients it ends. */
 export interface DataAccess {
   /** Which caching rights of other clients the operation revokes; undefined if none. */
   readonly breaks: BreakTrigger | undefined;
@@ -34,7 +34,7 @@ export interface FileAccess extends DataAccess {
   readonly exclusive?: Exclusion;
 }
 
-/** For operations that only need the file to exist: they fail only for a delete-pending file. */
+/** For REST operations that only need a file: they fail only if it is delete-pending. */
 export const presenceAccess: FileAccess = {
   access: 0,
   share: shareAll,
@@ -42,16 +42,18 @@ export const presenceAccess: FileAccess = {
   bytes: undefined,
 };
 
-/** For reading properties: clients with write caching must flush first, because they may have a
- *  later length or write time. */
+/** For reading properties over REST: clients with write caching must flush first, because they may
+ *  have a later length or write time. */
 export const propertiesAccess: FileAccess = { ...presenceAccess, breaks: "read" };
 
+/** For Get File, List Ranges and copies from a file. */
 export const readAccess: FileAccess = {
   ...propertiesAccess,
   access: Right.readData,
   bytes: "reads",
 };
 
+/** For Put Range, and for setting properties and metadata. */
 export const writeAccess: FileAccess = {
   access: Right.writeData,
   share: shareAll,
@@ -65,7 +67,7 @@ export const replaceAccess: FileAccess = {
   breaks: "overwrite",
 };
 
-/** For renames, after which the file keeps its handles. */
+/** For renaming a file over REST, after which it keeps its handles. */
 export const moveAccess: FileAccess = {
   access: Right.delete,
   share: shareAll,
@@ -73,16 +75,19 @@ export const moveAccess: FileAccess = {
   bytes: undefined,
 };
 
-/** For deleting, and for renaming a directory: Azure Files documents that it must not be open. */
+/** For deleting, and for renaming a directory, over REST: Azure Files documents that the target
+ *  must not be open. */
 export const removeAccess: FileAccess = { ...moveAccess, exclusive: "any-open" };
 
-/** For replacing a file by a rename: handles that share deletion keep it as a displaced file. */
+/** For replacing a file by a rename (REST and SMB): handles that share deletion keep it as a
+ *  displaced file, which is deleted with the last of them. */
 export const displaceAccess: FileAccess = {
   ...moveAccess,
   exclusive: "open-without-share-delete",
 };
 
-/** For acquiring an Azure lease, which excludes writers and deleters as long as it is held. */
+/** For acquiring an Azure lease: it fails while a client has the file open for writing or deleting,
+ *  because the lease would exclude that access. */
 export const leaseAccess: FileAccess = {
   access: Right.readData | Right.writeData | Right.delete,
   share: shareRead,
@@ -104,8 +109,8 @@ export const handleAccess = {
 
 export type AccessFault = "delete-pending" | "sharing-violation" | "lock-conflict";
 
-/** `pass`: the access is allowed. `wait`: caching grants must be broken first. `fault`: the access
- *  is rejected because of `opens`. */
+/** The result of a check. `pass`: the access is allowed. `wait`: caching grants must be broken
+ *  first. `fault`: the access is rejected because of the handles in `opens`. */
 export type AccessCheck =
   | ({ readonly kind: "pass" } & Omit<BreakResult, "since">)
   | ({

@@ -1,5 +1,8 @@
 import type { Ticks } from "../../base/ticks.ts";
 
+/** The lock state of a file: what SMB clients have open, locked and cached. It is stored in the
+ *  table `locks` (`file/records.ts`), and checked by REST operations, too. */
+
 /** The opens, byte-range locks and caching grants of a file or directory, and whether it is
  *  delete-pending. Stored under the id of the file, not its path, so that it survives renames.
  *  Without a record the file is not open. */
@@ -11,6 +14,7 @@ export interface LockState {
   readonly deletePending: boolean;
 }
 
+/** An entry for one open handle of an SMB client. */
 export interface Open {
   /** Persistent id of the SMB handle; also the handle id that List Handles and Force Close Handles
    *  use. */
@@ -20,7 +24,7 @@ export interface Open {
   readonly owner: string;
   /** The granted access mask, without generic rights. */
   readonly access: number;
-  /** Share mode: the access that this open permits to other opens. */
+  /** Share mode: which access this open permits to other opens while it exists. */
   readonly share: number;
   readonly deleteOnClose: boolean;
   /** Key of the caching grant: the lease key of the client, or `oplockKey` for an oplock. Undefined
@@ -58,33 +62,35 @@ interface Break {
   readonly further?: number | undefined;
 }
 
-/** The caching rights (`held`) of one client. */
+/** Permission for one client to cache the file (SMB lease or oplock), with its rights in `held`. */
 export interface CachingGrant {
   readonly key: string;
   readonly held: number;
   /** The running break; until it is acknowledged or expires, the client has the rights in
    *  `held`. */
   readonly breaking?: Break | undefined;
-  /** Epoch of the SMB lease: counts changes of the grant, so clients can order notifications. */
+  /** Epoch of the SMB lease: counts changes of the grant, so that the client can order the
+   *  notifications that it gets. */
   readonly epoch: number;
 }
 
-/** Limit of this server for the handles of one file: its lock state is one record. */
+/** Limit of this server for the handles of one file: each open rewrites the whole record. */
 export const opensMax = 2000;
-/** Limit of this server for the byte-range locks of one file. */
+/** Limit of this server for the byte-range locks of one file, which are part of the same record. */
 export const rangesMax = 10_000;
 
 export const noLocks: LockState = { opens: [], ranges: [], caches: [], deletePending: false };
 
-/** Whether the file has no opens and no pending deletion. An idle state is not stored: a missing
- *  record means `noLocks`. */
+/** Whether a lock state contains nothing: no opens, and no pending deletion. It is then not stored:
+ *  a missing record means `noLocks`. */
 export function isIdle(state: LockState): boolean {
   return state.opens.length === 0 && !state.deletePending;
 }
 
 const oplockPrefix = "oplock:";
 
-/** Key of the caching grant of an open with an oplock. */
+/** Key of the caching grant of an open with an oplock. An oplock belongs to one handle; an SMB
+ *  lease has a key that the client chooses for all its handles of the file. */
 export function oplockKey(open: bigint): string {
   return `${oplockPrefix}${open}`;
 }

@@ -21,7 +21,8 @@ import {
 /** Opening and closing in the lock state of a file: share modes, breaks before an open,
  *  delete-pending. */
 
-/** An open, or a REST operation that counts as one, to compare share modes with. */
+/** What the share-mode check compares: access mask and share mode of an open, or of a REST
+ *  operation, which counts as one. */
 interface SharingRequest {
   readonly access: number;
   readonly share: number;
@@ -41,8 +42,8 @@ export function sharingConflicts({ opens }: LockState, request: SharingRequest):
 
 const none: readonly Open[] = [];
 
-/** Which opens a request conflicts with, whatever their access: all, or those that do not share
- *  deletion. */
+/** Which opens a REST operation or a rename conflicts with, whatever their access: all, or those
+ *  that do not share deletion. */
 export type Exclusion = "any-open" | "open-without-share-delete";
 
 function conflictsWith(
@@ -55,7 +56,7 @@ function conflictsWith(
   return state.opens.filter(({ share }) => (share & shareDelete) === 0);
 }
 
-/** The result of the share-mode check if there is a conflict. */
+/** What the share-mode check returns for a conflict. */
 interface SharingConflict {
   readonly opens: readonly Open[];
   /** Set if all conflicting handles are perhaps open only for caching. The handle caching of their
@@ -64,8 +65,8 @@ interface SharingConflict {
   readonly breaking: PendingBreaks | undefined;
 }
 
-/** The share-mode check of SMB and REST. Breaks handle caching before it reports a violation.
- *  Undefined if there is no conflict. */
+/** Checks the access of an open or REST operation against the share modes of the handles that are
+ *  open. Breaks handle caching before it reports a violation. Undefined if there is no conflict. */
 export function checkSharing(
   state: LockState,
   request: SharingRequest & {
@@ -82,7 +83,7 @@ export function checkSharing(
   return { opens, breaking: mustWait(broken) ? broken : undefined };
 }
 
-/** A handle to add to the lock state of a file. */
+/** The input of `decideOpen`: a handle to add to the lock state of a file. */
 interface OpenRequest {
   readonly open: Open;
   /** Whether the open discards the bytes of the file, as overwrite and supersede do. */
@@ -132,8 +133,9 @@ function oplocksOf({ caches }: LockState): ReadonlySet<string> {
   return new Set(caches.map(({ key }) => key).filter(isOplockKey));
 }
 
-/** Breaks batch oplocks before the share-mode check. Their client may have closed the file and kept
- *  the handle only for caching; once it closes the handle, there may be no violation. */
+/** Breaks batch oplocks (read, write and handle caching) before the share-mode check. Their client
+ *  may have closed the file and kept the handle only for caching; once it closes the handle, there
+ *  may be no violation. */
 function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest): BreakResult {
   const batches = state.caches.filter(({ key, held }) => held === batch && isOplockKey(key));
   if (batches.length === 0) return unbroken(state);
@@ -148,9 +150,9 @@ interface CloseOutcome {
   readonly deletesFile: boolean;
 }
 
-/** Removes handles with their byte-range locks, and caching grants that no other handle uses.
- *  `mayDelete` is false for a file that cannot be deleted: then a handle with delete-on-close does
- *  not make it delete-pending. */
+/** The lock state without some handles, their byte-range locks, and the caching grants that no
+ *  other handle uses. `mayDelete` is false for a file that cannot be deleted: then a handle with
+ *  delete-on-close does not make it delete-pending. */
 export function decideClose(
   before: LockState,
   ids: ReadonlySet<bigint>,

@@ -9,8 +9,11 @@ import {
 } from "./file-access.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";
 
+/** The check of REST operations against the lock state of a file, with the faults and the time
+ *  limit of REST. `file/file-operation.ts` calls it before each decision. */
+
 /** How long a REST operation waits for SMB clients to acknowledge breaks, from the start of the
- *  oldest break. */
+ *  oldest break. Shorter than `breakSecondsMax`: the REST client then gets a fault. */
 export const flushSecondsMax = 30;
 
 type FileAccessDecision =
@@ -54,12 +57,12 @@ function failureOf({ fault, opens }: { fault: AccessFault; opens: readonly Open[
   }
 }
 
-/** Limit of the handles that a fault names. The explorer shows them as the cause of a rejected
- *  request. */
+/** Most handles that a fault names; further ones are left out. The explorer shows them as the cause
+ *  of a rejected request. */
 const holdersReportedMax = 5;
 
-/** A fault that names the handles that cause it. The event feed reports them; they are not part of
- *  the response. */
+/** A fault with the handles that cause it. Only the request feed of the admin listener reports
+ *  them; the response does not contain them. */
 export function faultWithHolders(code: FaultCode, opens: readonly Open[]): Failure {
   const holders = opens.slice(0, holdersReportedMax).map(({ id, client }) => ({ id, client }));
   return fail(code, { heldBy: holders });

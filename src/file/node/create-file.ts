@@ -15,7 +15,7 @@ import { keepsTrailingDots } from "../file-address.ts";
 import { smbProperties } from "../shared/smb-params.ts";
 import { fileLength } from "../shared/range-params.ts";
 
-/** The first x-ms-version whose Create File takes the content of the file. */
+/** The first x-ms-version in which the body of Create File becomes the content of the file. */
 const contentSince = "2026-02-06";
 
 /** Creates a file, or replaces an existing one. The body, if there is one, becomes the start of the
@@ -96,7 +96,8 @@ export const createFile = fileOperation({
   },
 });
 
-/** How much longer the file is than the one that it replaces. */
+/** By how many bytes the new file uses more of the quota of the share than the file that it
+ *  replaces; may be negative. */
 function grownBytes(target: NodeRecord | undefined, wanted: number): number {
   return wanted - (target === undefined ? 0 : shareBytes(target));
 }

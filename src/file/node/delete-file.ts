@@ -6,6 +6,8 @@ import { fileOperation } from "../file-operation.ts";
 import { removeAccess } from "../locks/file-access.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 
+/** Delete File, and the rules that it shares with Delete Directory and SMB deletions. */
+
 /** The properties of a file or directory that can prevent a deletion. */
 interface DeleteFacts {
   readonly node: NodeRecord;
@@ -21,7 +23,8 @@ const isFaulty: Readonly<Record<DeleteFault, (facts: DeleteFacts) => boolean>> =
   "not-empty": ({ hasChildren }) => hasChildren,
 };
 
-/** The order in which each protocol checks: the first fault is reported. */
+/** The order in which each protocol checks for the reasons that prevent a deletion: the first that
+ *  applies is reported. */
 export const deleteFaultOrder = {
   overRest: ["root", "not-empty", "read-only"],
   // The order of the checks in [MS-FSA] 2.1.5.15.3.
@@ -37,7 +40,7 @@ export function refuseDelete(
   return order.find((fault) => isFaulty[fault](facts));
 }
 
-/** The fault codes of REST for what prevents a deletion. */
+/** The fault of REST for each reason that prevents a deletion. */
 export const deleteFailures: Readonly<Record<DeleteFault, Failure>> = {
   root: fail("InvalidResourceName"),
   "read-only": fail("ReadOnlyAttribute"),

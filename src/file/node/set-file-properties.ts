@@ -18,7 +18,8 @@ import { fileLength } from "../shared/range-params.ts";
 
 /** Set File Properties, and leases of files. */
 
-/** The number of bytes by which a request makes the file longer; 0 or less if it does not. */
+/** By how many bytes a request makes the file longer; 0 or less if it does not. Only growth is
+ *  checked against the quota. Only `acquire` can */
 function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {
   return wanted - content.length;
 }
@@ -96,7 +97,7 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
       // further clients.
       appliesTo: ({ action }) => action.action === "acquire",
     },
-    // Leases of files are no events, as those of blobs.
+    // Leases are no changes of a file, so they are no events, like the leases of blobs.
     event: "none",
     decide: ({ target, input, now, newGuid }) =>
       leaseReply({ target, action: input.action, kind: "file", now, newGuid }),

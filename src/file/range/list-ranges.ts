@@ -16,8 +16,9 @@ import type { NodeScope } from "../resources.ts";
 import { findNode, resolvePath } from "../share-tree.ts";
 import { readRange } from "../shared/range-params.ts";
 
-/** List Ranges, and the functions that find the written ranges of a file, which SMB uses as well.
- *  An interval is the bytes from `from` up to, not including, `to`. */
+/** List Ranges, and finding the written ranges of a file, which SMB uses as well. */
+
+/** The bytes of a file from `from` up to, not including, `to`. */
 export interface Interval {
   readonly from: number;
   readonly to: number;
@@ -36,8 +37,8 @@ export async function slicesOf(
   return found;
 }
 
-/** Rounds intervals outwards to whole sectors, at most up to `end`, and merges those that touch.
- *  `intervals` is ordered by offset. */
+/** Rounds intervals outwards to whole sectors (512 bytes), at most up to `end`, and merges those
+ *  that touch: as Azure reports ranges. `intervals` is ordered by offset. */
 export function sectorsOf(intervals: readonly Interval[], end: number): readonly Interval[] {
   const merged: Interval[] = [];
   for (const { from, to } of intervals) {
@@ -55,7 +56,7 @@ export function intervalsOf(slices: readonly Slice[]): readonly Interval[] {
   return slices.map(({ at, length }) => ({ from: at, to: at + length }));
 }
 
-/** The parts of the first list that are not in the second; both are ordered. */
+/** The parts of intervals in `whole` that none in `taken` covers; both are ordered. */
 function subtract(whole: readonly Interval[], taken: readonly Interval[]): readonly Interval[] {
   const left: Interval[] = [];
   let next = 0;
@@ -125,8 +126,8 @@ async function nodeAt(
   return same === undefined ? resolved.target : "renamed";
 }
 
-/** At most this many stored versions of a share are examined, for a file that was created or
- *  renamed since the snapshot. */
+/** Most stored versions of a share that the search by id examines, for a file that was created or
+ *  renamed since the snapshot. One not found counts as new: all ranges are listed. */
 const versionsScannedMax = 100_000;
 
 async function findById(
@@ -147,7 +148,8 @@ async function findById(
 /** The first x-ms-version whose response is a page, with `marker` and `maxresults`; earlier ones
  *  list all ranges and ignore both. */
 const pagesSince = "2026-10-06";
-/** Limit of the ranges in one page of List Ranges, also without `maxresults`. */
+/** Most ranges in one page of List Ranges, also without `maxresults`. The client requests the rest
+ *  with the marker. */
 const rangesMax = 10_000;
 
 /** The parameter `marker`: the offset of the first range of a page. */
@@ -231,7 +233,7 @@ interface ListedRange extends Interval {
   readonly name: "Range" | "ClearRange";
 }
 
-/** Cuts intervals to a span, because the response lists only ranges inside the requested one. */
+/** The entries of List Ranges for some intervals, cut to the requested span. */
 function rangesIn(
   intervals: readonly Interval[],
   { from, length }: Span,
@@ -253,14 +255,14 @@ interface RangePage {
   readonly isPaged: boolean;
 }
 
-/** The response: ranges and cleared ranges in one list, ordered by offset. */
+/** The response of List Ranges: a page of ranges and cleared ranges, ordered by offset. */
 function reply(ranges: readonly ListedRange[], { length, input, isPaged }: RangePage) {
   const ordered = ranges.toSorted((left, right) => left.from - right.from);
   const start = isPaged ? (input.marker ?? 0) : 0;
   const rest = ordered.filter(({ to }) => to > start);
   const count = isPaged ? Math.min(input.maxResults ?? rangesMax, rangesMax) : rest.length;
   const entries = rendered(rest.slice(0, count), ({ name, from, to }) => {
-    // Ranges that were joined since the last page continue at the marker.
+    // A range that has been joined with one of the last page is cut at the marker.
     const first = Math.max(from, start);
     return element(name, textElement("Start", first) + textElement("End", to - 1));
   });

@@ -18,8 +18,9 @@ import { updateNode } from "../shared/node-replies.ts";
 import { clearBytes, coveredBytes, writeBytes, type WrittenFile } from "./write-rules.ts";
 import { writeRange } from "../shared/range-params.ts";
 
-/** Put Range in its three forms. This parameter says whether the write sets the last write time
- *  (`now`, the default) or leaves it as it is (`preserve`). */
+/** Put Range in its three forms: with bytes, with bytes from a URL, and to clear a range. */
+
+/** Whether the write sets the last write time (`now`, the default) or not (`preserve`). */
 const keepsLastWrite = header("x-ms-file-last-write-time", oneOf("now", "preserve"));
 
 interface RangeInput {
@@ -32,8 +33,8 @@ interface RangeTarget {
   readonly input: RangeInput;
 }
 
-/** What the operations that write a range declare. `readResult` of their decisions is the number of
- *  bytes in the range that were written before. */
+/** What the declarations of the three forms have in common. `readResult` of their decisions is the
+ *  number of bytes in the range that were written before, which count against the quota already. */
 const rangeWrite = {
   params: { range: writeRange, keepsLastWrite },
   permission: { letters: "w", resourceType: "o" },
@@ -67,7 +68,7 @@ interface WriteContext extends RangeTarget {
   readonly readResult: number;
 }
 
-/** The reply that writes the received bytes, with the checksum headers. */
+/** The reply that writes the received bytes, with the checksum headers of the response. */
 function writeReply<H extends object>(context: WriteContext, checksum: H) {
   const { target: node, input, received, newETag, readResult: covered } = context;
   const { range, keepsLastWrite: lastWrite } = input;
@@ -145,7 +146,7 @@ export const clearRange = fileOperation({
 
 const crc64Bytes = 8;
 
-/** Parses a CRC64 checksum in base64; undefined if it is malformed. */
+/** Parses the CRC64 that the client sends of the bytes, in base64; undefined if it is malformed. */
 function parseCrc64(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
   return bytes?.length === crc64Bytes ? bytes : undefined;

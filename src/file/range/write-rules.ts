@@ -13,9 +13,11 @@ import type { Span } from "../../protocol/ranges.ts";
 import type { ClearedRange, NodeRecord, ShareRecord } from "../records.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
-/** Rules of writes that REST and SMB share: the record and the content of a file after a write, and
- *  what counts against quotas. This function returns how many bytes of a span were written and not
- *  cleared. A write subtracts them, so that the quota counts no byte twice. */
+/** Rules of writes that Put Range and the SMB operations (`file/filesystem/write.ts`) share: the
+ *  record and the content of a file after a write, and what counts against quotas. */
+
+/** How many bytes of a span were written and not cleared. A write subtracts them from the bytes
+ *  that it adds, so that the quota counts no byte twice. */
 export async function coveredBytes(
   view: RecordView,
   { content = emptyContent }: NodeRecord,
@@ -33,8 +35,8 @@ export async function coveredBytes(
   return covered;
 }
 
-/** The times of a write. `preserve` leaves the last write time as it is; the change time always
- *  changes. */
+/** Which times a write sets. `preserve` leaves the last write time as it is; the change time always
+ *  becomes that of the new ETag. */
 export interface WriteTime {
   readonly newETag: Ticks;
   readonly lastWrite: "now" | "preserve" | undefined;
@@ -68,7 +70,7 @@ export function writeBytes(request: RangeWrite): WrittenFile {
   };
 }
 
-/** A range of a file to clear. */
+/** The input of `clearBytes`: a range of a file to clear. */
 interface RangeClear extends WriteTime, Pick<RangeWrite, "node" | "covered"> {
   readonly share: ShareRecord;
   readonly span: Span;
@@ -86,8 +88,7 @@ export function clearBytes(request: RangeClear): WrittenFile {
   return { next: { ...changed, cleared: withCleared(share, node, span) }, content };
 }
 
-/** The plan for content of a new length, truncated or extended by a hole. Undefined if it already
- *  has that length. */
+/** Truncates the content, or extends it by a hole. Undefined if it has that length already. */
 export function resizeContent(
   { content = emptyContent }: NodeRecord,
   length: number,
@@ -95,12 +96,12 @@ export function resizeContent(
   return length === content.length ? undefined : resize(content, length);
 }
 
-/** The part of a span that lies inside a file. */
+/** The part of a span that lies inside a file: zeroing does not make a file longer. */
 export function spanInside({ content = emptyContent }: NodeRecord, { from, length }: Span): Span {
   return { from, length: Math.max(0, Math.min(length, content.length - from)) };
 }
 
-/** The bytes that a new length truncates; empty if the file grows. */
+/** The bytes that a new length cuts off, for the quota; empty if the file grows. */
 export function cutSpan({ content = emptyContent }: NodeRecord, length: number): Span {
   const from = Math.min(length, content.length);
   return { from, length: content.length - from };
@@ -108,7 +109,7 @@ export function cutSpan({ content = emptyContent }: NodeRecord, length: number):
 
 interface ContentChange {
   readonly length: number;
-  /** How many more bytes are allocated; negative if bytes are freed. */
+  /** Change of the stored bytes, for the quota of the account; negative if bytes are freed. */
   readonly allocated: number;
 }
 
@@ -148,12 +149,12 @@ function clearEdits({ from, length }: Span): ClearEdits {
   return { edits, written: length - (last - first) };
 }
 
-/** Length of the list in a file record. Of ranges that are dropped from the list, List Ranges still
- *  reports the parts that had bytes. */
+/** Most cleared ranges in a file record, so that the record stays small. Of ranges that are dropped
+ *  from the list, List Ranges still reports the parts that had bytes. */
 const clearedMax = 256;
 
-/** The cleared ranges of a file with one more. List Ranges with `prevsharesnapshot` reports them
- *  even if they had no bytes. Undefined if the share has no snapshot. */
+/** The list of cleared ranges in a file record, with one more. List Ranges with `prevsharesnapshot`
+ *  reports them even if they had no bytes. Undefined if the share has no snapshot. */
 function withCleared(
   share: ShareRecord,
   { cleared = [] }: NodeRecord,

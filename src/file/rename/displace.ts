@@ -19,10 +19,10 @@ import {
 import { keepForSnapshots, locate } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-/** Displaced files. A rename replaces a file that clients have open: the file keeps its handles,
- *  but has no name, and is deleted when they close. */
+/** Displaced files, for renames over REST and SMB. A rename replaces a file that clients have open:
+ *  the file keeps its handles, but has no name, and is deleted when they close. */
 
-/** The file before it is displaced. */
+/** An open file that a rename is about to replace, with its lock state. */
 interface DisplacedFile {
   readonly share: ShareRecord;
   readonly key: NodeKey;
@@ -57,7 +57,7 @@ export function displaceFile(
   ];
 }
 
-/** Deletes a displaced file that no handle refers to any more. */
+/** The reclaim job of a displaced file: deletes it if it has no handle, else looks again later. */
 export const reclaimDisplaced: ReclaimHandler = async (view, scope) => {
   const [share, id] = scope as [bigint, bigint];
   const node = await nodeById(view, share, id);

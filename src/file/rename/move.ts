@@ -18,7 +18,7 @@ import type { LocalSource } from "../shared/range-params.ts";
 /** The effects of a rename: of a file node, and for REST of one of the names of a file with hard
  *  links. */
 
-/** A rename over REST. */
+/** A rename over REST: the source, the new path and what exists there. */
 interface NameMove {
   readonly source: LocalSource;
   readonly scope: NodeScope;
@@ -31,8 +31,8 @@ interface NameMove {
   readonly now: Ticks;
 }
 
-/** Moves one name of a file. A replaced file with several names (hard links) loses only this one.
- *  If both names belong to the same file, nothing changes, as on POSIX systems. */
+/** The effects of moving one name of a file. A replaced file with several names (hard links) loses
+ *  only this one. If both names belong to the same file, nothing changes, as on POSIX systems. */
 export function moveName(move: NameMove): readonly Effect[] {
   const { source, scope, target, next } = move;
   const { share, hardLink } = scope;
@@ -75,7 +75,7 @@ function isSameKey(one: NodeKey, other: NodeKey): boolean {
   return one.parent === other.parent && one.folded === other.folded;
 }
 
-/** The move of a file node from one key to another. */
+/** The move of a file node from one key of `nodes` to another, by REST or SMB. */
 interface NodeMove {
   readonly share: ShareRecord;
   readonly from: NodeKey;
@@ -87,8 +87,8 @@ interface NodeMove {
   readonly next: NodeRecord;
 }
 
-/** Moves the record of a file node. Records below a directory stay, because they refer to it by its
- *  id. Versions of the moved and the replaced record are stored for snapshots. */
+/** The effects of moving the record of a file node. Records below a directory stay, because they
+ *  refer to it by its id. Versions of moved and replaced record are kept for snapshots. */
 export function moveNode({ share, from, node, to, replaced, next }: NodeMove): readonly Effect[] {
   const staysPut = isSameKey(from, to);
   const other = replaced?.id === node.id ? undefined : replaced;

@@ -9,18 +9,19 @@ import { sharingConflicts } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/smb-properties.ts";
 
-/** Whether a file or directory may be renamed, for REST and SMB. */
+/** The rules of renames that REST and SMB share: whether a file or directory may be renamed. */
 
-/** What the rules depend on. */
+/** What `refuseRename` must know. */
 export interface RenameFacts {
   readonly source: NodeRecord;
-  /** Open files below the source, if that is a directory. */
+  /** If the source is a directory: the open files below it. */
   readonly openBelow: readonly OpenedFile[];
-  /** Ids of the directories from the root to the new parent directory, inclusive. */
+  /** Ids of the directories from the root to the new parent directory, inclusive: the source must
+   *  not be one of them. */
   readonly trail: readonly bigint[];
   /** Lock state of the new parent directory. */
   readonly parentLocks: LockState | undefined;
-  /** The file that has the new name; undefined if there is none or if it is the source. */
+  /** The file that would be replaced; undefined if there is none or if it is the source. */
   readonly target: NodeRecord | undefined;
   /** Whether an existing file with the new name is replaced. */
   readonly replaces: boolean;
@@ -51,8 +52,8 @@ export interface CachedBelow {
   readonly changedLocks: readonly OpenedFile[];
 }
 
-/** A rename is checked against the opens of the new parent directory like an open with delete
- *  access whose share mode permits to read and write. */
+/** The access that a rename needs to the new parent directory: of an open with delete access whose
+ *  share mode permits to read and write. Opens of the directory can exclude it. */
 const moving = { access: Right.delete, share: shareRead | shareWrite };
 
 /** Why a rename is not allowed; undefined if it is allowed. Includes leases, and handles of the new

@@ -33,8 +33,9 @@ import { refuseRename } from "./rename-rules.ts";
 import type { CachedBelow, RenameFacts, RenameRefusal } from "./rename-rules.ts";
 import { loadLocalSource, type LocalSource } from "../shared/range-params.ts";
 
-/** Rename File and Rename Directory over REST. This parameter is the lease id in a header, for the
- *  source or the target. */
+/** Rename File and Rename Directory over REST. */
+
+/** The parameter of a lease id: a rename has one for the source and one for the target. */
 function leaseId(name: string): Param<string | undefined> {
   return { sources: [name], parse: (reader) => parseLeaseId(reader, name) };
 }
@@ -114,8 +115,8 @@ function declareRename(kind: "file" | "directory") {
   });
 }
 
-/** The change for the event log. Its source is the entry that was renamed: of a hard link the link
- *  itself, not the file that it refers to. */
+/** The change that the event log gets. Its source is the entry that was renamed: of a hard link the
+ *  link itself, not the file that it refers to. */
 function renamedFrom({ scope, node }: LocalSource, next: NodeRecord): readonly NodeChange[] {
   return [{ node: next, source: scope.hardLink?.node ?? node }];
 }
@@ -138,7 +139,8 @@ async function readHandles(
   };
 }
 
-/** The record under its new name, with the properties that the request sets. */
+/** The record of the renamed file, with the properties that the request sets, and the effects of
+ *  storing its permission. */
 function renamedNode(
   node: NodeRecord,
   { scope, inherited }: { readonly scope: NodeScope; readonly inherited: string | undefined },
@@ -172,7 +174,7 @@ interface RenameCheck extends Pick<RenameFacts, "parentLocks" | "openBelow" | "n
 }
 
 /** Checks that both paths are in one share and that the source is of the kind that the operation
- *  renames, then the rules that apply to both protocols. */
+ *  renames; then the rules that SMB shares (`refuseRename`). */
 function checkRename(checked: RenameCheck): Failure | WaitDecision | undefined {
   const { localSource, scope, target, input, kind, ...handles } = checked;
   const { node: source, scope: from } = localSource;
@@ -195,8 +197,8 @@ function checkRename(checked: RenameCheck): Failure | WaitDecision | undefined {
   return refusal && failureOf(refusal);
 }
 
-/** Waits for clients to close handles that they keep only for caching, at most for
- *  `flushSecondsMax`. */
+/** Waits for SMB clients to close handles below the renamed directory that they keep only for
+ *  caching, at most for `flushSecondsMax` (30 s); then a fault. */
 function waitForCaches(
   { opens, since, file, changedLocks }: CachedBelow,
   share: bigint,

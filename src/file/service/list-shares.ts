@@ -29,7 +29,7 @@ import {
 } from "../share/share-settings.ts";
 import { snapshotsOf } from "../share/share-lifecycle.ts";
 
-/** An entry of a share listing: a share, a snapshot or a soft-deleted share. */
+/** An entry of List Shares: a share, a share snapshot or a soft-deleted share. */
 interface ListedShare {
   readonly name: string;
   readonly record: ShareRecord | ShareSnapshotRecord | DeletedShareRecord;
@@ -88,8 +88,8 @@ function listed(name: string, record: ListedShare["record"], rank: string): List
   return { name, record, sortKey: `${name}${separator}${rank}` };
 }
 
-/** Reads records from the name of the first entry on. Some of them may come before that entry,
- *  because a name can have several entries. */
+/** Reads records for one page, from the name of its first entry on. Some of them may come before
+ *  that entry, because a name can have several entries; the caller drops them. */
 function namesOf<K, R>(view: RecordView, table: Table<K, R>, account: bigint, bounds: ListBounds) {
   const from = bounds.from.split(separator)[0] ?? "";
   const limit = bounds.limit + 1;

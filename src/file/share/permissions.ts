@@ -10,8 +10,10 @@ import { storePermission } from "../shared/smb-properties.ts";
 import { createPermissionNeed, getPermissionNeed } from "../../protocol/roles/action-need.ts";
 import { sddlFromBinary, sddlToBinary } from "../shared/descriptor-bytes.ts";
 
+/** The REST operations on security descriptors, which a share stores by key. */
+
 const query = { restype: "share", comp: "filepermission" };
-/** Limit of the request body. */
+/** Longest request body; a longer one is a fault. `isSddl` limits the descriptor in it. */
 const permissionBytesMax = 32 * 1024;
 
 /** Stores a security descriptor and returns its key. For descriptors that are too long for a
@@ -65,7 +67,7 @@ const key = checked(required(header("x-ms-file-permission-key", text)), (value) 
   permissionKeyForm.test(value) ? ok(value) : invalidHeader("x-ms-file-permission-key", value),
 );
 
-/** The security descriptor of a key. learn.microsoft.com/rest/api/storageservices/get-permission */
+/** Returns the security descriptor of a key, which file responses contain in its place. */
 export const getPermission = operation({
   name: "Get Permission",
   ids: ["Share_GetPermission"],

@@ -31,6 +31,8 @@ import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 import { restoreShareNeed } from "../../protocol/roles/action-need.ts";
 import { creation } from "../../operation/operation.ts";
 
+/** The REST operations that create, snapshot, delete and restore shares. */
+
 /** Creates a share with its root directory.
  *  learn.microsoft.com/rest/api/storageservices/create-share */
 export const createShare = operation({
@@ -121,10 +123,10 @@ function nextSnapshotTime(now: Ticks, last: ShareSnapshotRecord | undefined): Ti
   return last === undefined || last.at < second ? second : last.at + ticksPerSecond;
 }
 
-/** Azure's limit of snapshots per share. */
+/** Azure's limit of snapshots per share; a further one is a fault. */
 const shareSnapshotsMax = 200;
 
-/** All snapshots of a share, oldest first. */
+/** Reads the records of all snapshots of a share, oldest first. */
 export async function snapshotsOf(
   view: RecordView,
   share: bigint,
@@ -200,7 +202,7 @@ export const deleteShare = operation({
   },
 });
 
-/** The fault of deleting a share that has snapshots; undefined if the request covers them. */
+/** The fault of deleting a share with snapshots; undefined if the request includes them. */
 function keptBySnapshots(
   snapshots: readonly ShareSnapshotRecord[],
   deleteSnapshots: "include" | "include-leased" | undefined,
@@ -214,7 +216,8 @@ function keptBySnapshots(
     : undefined;
 }
 
-/** The record of a share after one of the snapshots was deleted. */
+/** The record of a share after one of its snapshots was deleted: with one snapshot fewer, and
+ *  another newest one. */
 function withoutSnapshot(
   share: ShareRecord,
   snapshots: readonly ShareSnapshotRecord[],

@@ -29,6 +29,8 @@ import {
 } from "../../account/access-policies.ts";
 import { put } from "../../operation/effects.ts";
 
+/** REST operations on properties, statistics, metadata, policies and leases of shares. */
+
 /** Returns properties and metadata of a share or of one of its snapshots.
  *  learn.microsoft.com/rest/api/storageservices/get-share-properties */
 export const getShareProperties = operation({
@@ -87,7 +89,7 @@ function directoryLease({ settings: held }: ShareRecord, version: string): boole
   return held.directoryLease ?? (isDefault || undefined);
 }
 
-/** Headers that are sent only if the setting was set explicitly. */
+/** Headers of settings without a default: they are sent only if a client has set them. */
 function chosenHeaders({ settings: held }: ShareRecord) {
   return {
     "x-ms-share-paid-bursting-enabled": text(held.paidBursting),
@@ -128,8 +130,7 @@ export const setShareProperties = operation({
   },
 });
 
-/** Returns how many bytes the files of a share have.
- *  learn.microsoft.com/rest/api/storageservices/get-share-stats */
+/** Returns how many bytes the files of a share have together, as its quota counts them. */
 export const getShareStats = operation({
   ...propertiesRead,
   name: "Get Share Stats",
@@ -144,7 +145,8 @@ export const getShareStats = operation({
 
 const metadataQuery = { restype: "share", comp: "metadata" };
 
-/** The metadata of a share. learn.microsoft.com/rest/api/storageservices/get-share-metadata */
+/** Returns the metadata of a share.
+ *  learn.microsoft.com/rest/api/storageservices/get-share-metadata */
 export const getShareMetadata = operation({
   ...propertiesRead,
   name: "Get Share Metadata",
@@ -179,7 +181,7 @@ export const getShareAcl = operation({
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
 });
 
-/** Replaces all stored access policies.
+/** Replaces all stored access policies of a share.
  *  learn.microsoft.com/rest/api/storageservices/set-share-acl */
 export const setShareAcl = operation({
   ...propertiesChange,

@@ -6,10 +6,13 @@ import type { ShareRecord, ShareSettings } from "../records.ts";
 
 /** The settings of a share: quota, access tier, protocol and provisioned rates, as Create Share and
  *  Set Share Properties take them and responses report them. */
+
+/** Azure's default and largest quotas of a share, in GiB. */
 const quotaGibDefault = 5120;
 const premiumQuotaGibDefault = 100;
 const quotaGibMax = 102_400;
-/** Largest accepted number of operations per second, or of MiB per second. */
+/** Largest accepted provisioned rate, in operations or MiB per second. The rates are only stored
+ *  and reported, not enforced. */
 const rateMax = 1_000_000;
 
 export const quota = header("x-ms-share-quota", integer(1, quotaGibMax));
@@ -29,7 +32,7 @@ const settingParams = {
   provisionedMibps: header("x-ms-share-provisioned-bandwidth-mibps", integer(0, rateMax)),
 } as const;
 
-/** The settings that the request has, which are merged into the current ones. */
+/** The parameter that reads the settings in a request, which are merged into those of the share. */
 export const settings: Param<ShareSettings> = {
   sources: Object.values(settingParams).flatMap(({ sources }) => sources),
   parse: (reader) => {
@@ -43,7 +46,7 @@ export const settings: Param<ShareSettings> = {
   },
 };
 
-/** Whether a share counts as a premium one; all NFS shares do. */
+/** Whether a share is premium, with provisioned rates and another quota; NFS shares are. */
 export function isPremium({ settings: { tier: held, protocol } }: WithSettings): boolean {
   return held === "Premium" || protocol === "NFS";
 }
@@ -67,15 +70,17 @@ export function provisionedRates({ quotaGib, settings: held }: ShareRecord) {
 
 export const defaultTier = "TransactionOptimized";
 
-/** When the quota of a premium share may be reduced: one day after the share last changed. */
+/** When the quota of a premium share may be reduced: a day after its last change. Only reported. */
 export function nextDowngradeTime({ etag }: ShareRecord): Ticks {
   return etag + ticksPerDay;
 }
 
-/** How long after a change of its tier a share reports a transition. */
+/** How long after a change of its access tier the responses report the change as pending, as Azure
+ *  does, where it takes time. */
 const tierMoveSeconds = 60;
 
-/** `pending-from-<previous tier>` for a while after the tier was changed; undefined otherwise. */
+/** The value of the response header for a change of the access tier: `pending-from-<previous tier>`
+ *  for a while after it; undefined otherwise. */
 export function tierTransitionState(
   { settings: held }: ShareRecord,
   now: Ticks,
@@ -86,7 +91,7 @@ export function tierTransitionState(
   return `pending-from-${tierBefore.slice(0, 1).toLowerCase()}${tierBefore.slice(1)}`;
 }
 
-/** When the tier was last changed, as an HTTP date. */
+/** When the access tier was last changed, as an HTTP date for responses. */
 export function tierChangeTime({ settings: held, etag }: ShareRecord): string {
   return formatHttpDate(held.tierChanged ?? etag);
 }

@@ -16,7 +16,7 @@ import {
 
 /** Replies of the REST operations that create a file node or set its SMB properties. */
 
-/** The fields that all operations declare that create a directory or a link. */
+/** What the declarations of operations that create a directory or a link have in common. */
 export const nodeCreation = {
   permission: { letters: "cw", resourceType: "o" },
   target: "must-not-exist",
@@ -40,7 +40,8 @@ interface ChangeContext extends Pick<CreationContext, "scope" | "newETag" | "ver
   readonly input: { readonly smb: SmbInput };
 }
 
-/** The reply that sets the SMB properties of a request on an existing file or directory. */
+/** The reply of Set File Properties and Set Directory Properties, which sets the SMB properties of
+ *  a request; a fault if they are invalid. */
 export function changeProperties(
   { scope, target, input, newETag: now, version }: ChangeContext,
   { parentSddl, fields, ...plan }: Pick<NewNode, "fields" | "content"> & ParentSddl,
@@ -53,7 +54,8 @@ export function changeProperties(
   return replyWith(updateNode(scope, { target, next, ...plan }), resolved.value, next, version);
 }
 
-/** Adds what resolving the SMB properties requires to the reply that stores a file node. */
+/** Completes the reply that stores a file node: adds the effects of resolving the SMB properties (a
+ *  stored permission), and the headers. */
 function replyWith<R extends { readonly effects: readonly Effect[] }>(
   reply: R,
   { effects }: { readonly effects: readonly Effect[] },
@@ -74,14 +76,15 @@ type KindFields = Partial<
 
 interface NewNode {
   readonly kind: NodeKind;
-  /** What the permission is resolved from, beside the request. */
+  /** The security descriptors from which the permission is resolved, beside the request. */
   readonly permission: Pick<SmbPropertyChange, "creates" | "parentSddl" | "keySddl">;
   /** The fields that only this kind has. */
   readonly fields?: KindFields;
   readonly content?: ContentPlan | undefined;
 }
 
-/** The reply that creates a file, directory or symbolic link, or replaces a file. */
+/** The reply that creates a file, directory or symbolic link over REST, or replaces a file; a fault
+ *  if the properties in the request are invalid. */
 export function createNode(
   { scope, target, input, newETag: now, newId, version }: CreationContext,
   { kind, permission, fields, content }: NewNode,

@@ -8,8 +8,9 @@ import {
 import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 
 /** Encodes and decodes security descriptors in self-relative form ([MS-DTYP] 2.4.6), the bytes that
- *  SMB sends and that REST accepts in base64. The following constants are bits of the field
- *  Control. */
+ *  SMB sends and that REST accepts in base64. */
+
+/** Bits of the field Control, and lengths of the parts in bytes. */
 
 const selfRelative = 0x8000;
 const accessFlags = { present: 0x4, autoInherited: 0x400, isProtected: 0x1000 } as const;
@@ -18,12 +19,13 @@ type ListFlags = typeof accessFlags | typeof auditFlags;
 const headerBytes = 20;
 const listHeaderBytes = 8;
 const entryHeaderBytes = 8;
-/** Limit of the entries of an access list; further ones are ignored. */
+/** Most entries of an access list, as in `sddl.ts`; further ones are ignored. */
 const entriesMax = 2000;
-/** [MS-DTYP] 2.4.2. */
+/** Most parts of a SID behind its authority ([MS-DTYP] 2.4.2). */
 const subAuthoritiesMax = 15;
 
-/** The parts of a descriptor, with the bits of SECURITY_INFORMATION ([MS-DTYP] 2.4.7). */
+/** The parts of a descriptor that an SMB request names, with the bits of SECURITY_INFORMATION
+ *  ([MS-DTYP] 2.4.7). */
 export const SecurityPart = { owner: 1, group: 2, access: 4, audit: 8 } as const;
 
 const allParts = 0xf;
@@ -60,7 +62,7 @@ export function encodeDescriptor(descriptor: SecurityDescriptor, wanted = allPar
   return bytes;
 }
 
-/** Marks a descriptor without an audit list as one with a null list, as the service writes
+/** Marks an encoded descriptor without an audit list as one with a null list, as the service writes
  *  `S:NO_ACCESS_CONTROL`. */
 function withNullAudit(bytes: Uint8Array): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -103,7 +105,7 @@ function encodeEntry({ type, flags, mask, sid }: AccessEntry): Uint8Array {
   return bytes;
 }
 
-/** Encodes a SID such as `S-1-5-18` ([MS-DTYP] 2.4.2.2). */
+/** Encodes a SID (the id of a user or group), such as `S-1-5-18` ([MS-DTYP] 2.4.2.2). */
 export function encodeSid(sid: string): Uint8Array {
   const [authority = "0", ...rest] = sid.split("-").slice(2);
   const bytes = new Uint8Array(8 + rest.length * 4);
@@ -116,7 +118,7 @@ export function encodeSid(sid: string): Uint8Array {
   return bytes;
 }
 
-/** Decodes a descriptor; undefined if the bytes are malformed. */
+/** Decodes a security descriptor from its self-relative bytes; undefined if they are malformed. */
 export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -171,15 +173,15 @@ function decodeSid(view: DataView, at: number): string {
   return sid;
 }
 
-/** Converts from `x-ms-file-permission-format: binary`, which is the self-relative descriptor in
- *  base64. Undefined if malformed. */
+/** Converts a permission in a REST request with `x-ms-file-permission-format: binary`, which is a
+ *  self-relative descriptor in base64, to SDDL. Undefined if malformed. */
 export function sddlFromBinary(base64: string): string | undefined {
   const bytes = decodeBase64(base64);
   const descriptor = bytes && decodeDescriptor(bytes);
   return descriptor && formatSddl(descriptor);
 }
 
-/** Converts to the binary format. Undefined if the text is no valid SDDL. */
+/** Converts a permission for a REST response in binary format. Undefined if not valid. */
 export function sddlToBinary(sddl: string): string | undefined {
   const descriptor = parseSddl(sddl);
   if (descriptor === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Param } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../../protocol/metadata.ts";
 
-/** The HTTP headers to store with a file; undefined if the request has none of them. */
+/** The parameter with the HTTP headers to store with a file; undefined if there are none. */
 export const fileHeaders: Param<HttpHeaders | undefined> = {
   sources: [
     "x-ms-content-type",
@@ -17,8 +17,7 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   parse: (reader) => {
     const md5Text = reader.header("x-ms-content-md5") || undefined;
     const contentMd5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
-    // Recorded from Azure: this value is stored without comparing it with the content, and may have
-    // any length.
+    // Recorded from Azure: the MD5 is not compared with the content, and may have any length.
     if (md5Text !== undefined && contentMd5 === undefined) return fail("InvalidMd5");
     const headers: HttpHeaders = {
       contentType:
@@ -35,13 +34,13 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   },
 };
 
-/** The first x-ms-version that ignores Content-Type. Recorded from Azure: 2018-11-09 and 2019-02-02
- *  store it as the type of the file. */
+/** The first x-ms-version that takes the content type of a file only from `x-ms-content-type`.
+ *  Recorded from Azure: 2018-11-09 and 2019-02-02 also store that of Content-Type. */
 const ownTypeSince = "2019-07-07";
 
 export const defaultContentType = "application/octet-stream";
 
-/** The stored headers for a response, without the MD5. A header with an empty value is not sent. */
+/** The stored headers for a response; callers add the MD5. Empty headers are not sent. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
     "Content-Type": headers.contentType || undefined,

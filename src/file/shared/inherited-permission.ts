@@ -9,7 +9,7 @@ import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } 
 /** The security descriptor that a new file inherits from its directory, if the request has none;
  *  for REST and SMB. */
 
-/** The key under which a security descriptor is stored. */
+/** The permission of a new file: the key under which its security descriptor is stored. */
 interface NodePermission {
   readonly key: string;
   /** Stores the security descriptor; empty if it is already stored or well known. */
@@ -64,8 +64,8 @@ interface KeyedText {
   readonly text: string;
 }
 
-/** Inherited descriptors, by the descriptor of the parent: all files of a directory usually inherit
- *  one. */
+/** Cache of inherited descriptors, by the descriptor of the parent: all files of a directory
+ *  usually inherit the same one. */
 const recentMax = 256;
 const inheritedBy = {
   directory: memo(recentMax, (sddl: string) => keyed(inheritedSddl(sddl, "directory"))),

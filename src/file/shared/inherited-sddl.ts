@@ -49,8 +49,8 @@ export function createdSddl(sddl: string): string {
   return formatSddl({ ...descriptor, access });
 }
 
-/** Removes the marker of an absent audit list, which descriptors set by clients end with
- *  (`normalSddl`). */
+/** Removes the marker of an absent audit list, which `normalSddl` adds to stored descriptors and
+ *  `parseSddl` does not know. */
 function withoutAudit(sddl: string): string {
   return sddl.replace(/S:NO_ACCESS_CONTROL$/, "");
 }
@@ -80,7 +80,7 @@ function effective({ type, mask, sid }: AccessEntry): AccessEntry {
   return { type, flags: 0, mask: specific(mask), sid: isCreator ? system : sid };
 }
 
-/** Replaces generic rights by specific ones. */
+/** Replaces generic rights (as GENERIC_READ) in an access mask by the rights that they mean. */
 function specific(mask: number): number {
   let bits = mask;
   for (const [generic, rights] of genericRights) {

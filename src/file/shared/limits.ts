@@ -3,23 +3,25 @@ import { fail } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { shareUsage, type ShareRecord } from "../records.ts";
 
+/** Limits of files, and the quota of a share. */
+
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
-/** Azure's limit of the length of a file. */
+/** Azure's limit of the length of a file: 4 TiB. */
 export const fileBytesMax = 4 * 1024 * gibibyte;
-/** Azure's limit of one Put Range. */
+/** Azure's limit of the bytes in one Put Range: 4 MiB. */
 export const rangeBytesMax = 4 * mebibyte;
-/** Unit in which ranges are listed and freed. */
+/** Azure's unit of ranges: List Ranges rounds to it, and clearing frees only whole sectors. */
 export const sectorBytes = 512;
 
 export function quotaBytes({ quotaGib }: { readonly quotaGib: number }): bigint {
   return BigInt(quotaGib) * BigInt(gibibyte);
 }
 
-/** If a share has fewer free bytes than this, its counter is read with validation, so that
- *  concurrent writes conflict instead of exceeding the quota together. Concurrent writes cannot add
- *  more than this. */
+/** Free bytes of a share below which its counter is read with validation (the transaction fails if
+ *  the counter changes), so that concurrent writes conflict instead of exceeding the quota
+ *  together. Concurrent writes cannot add more than this. */
 const nearBytes = 8n * 1024n ** 3n;
 
 /** Reads how many bytes the files of a share have. Far from the quota the read is not validated, so
@@ -32,8 +34,8 @@ export function usedBytes(view: RecordView, share: ShareRecord): Awaitable<bigin
   );
 }
 
-/** The bytes in use, for the quota check of a file that becomes `grownBytes` longer; undefined if
- *  it does not grow. */
+/** Reads the bytes in use of a share, for the quota check of a file that becomes `grownBytes`
+ *  longer; undefined if it does not grow. */
 export function readUsed(
   view: RecordView,
   share: ShareRecord,
@@ -42,7 +44,7 @@ export function readUsed(
   return grownBytes <= 0 ? undefined : usedBytes(view, share);
 }
 
-/** Whether the quota permits that a file becomes `grownBytes` longer. */
+/** Whether the quota permits a file to grow by `grownBytes`; `used` is from `readUsed`. */
 export function fitsQuota(
   share: ShareRecord,
   used: bigint | undefined,

@@ -23,7 +23,7 @@ import {
  * longer needs.
  */
 
-/** The key of a file node and the record of its share. */
+/** Where a file node is stored: its key and the record of its share. */
 interface NodeWriteTarget {
   readonly share: ShareRecord;
   readonly key: NodeKey;
@@ -53,7 +53,7 @@ interface NodeChange<Target> {
   readonly content?: ContentPlan | undefined;
 }
 
-/** The reply that changes a file node without moving it. */
+/** The reply that changes a file node in place, and keeps a version for share snapshots. */
 export function updateNode(
   { share, key }: NodeWriteTarget,
   { target, next, content }: NodeChange<NodeRecord>,
@@ -67,7 +67,8 @@ export function updateNode(
   };
 }
 
-/** The reply that creates a file node, or replaces the one of the same name. */
+/** The reply that creates a file node, or replaces the one of the same name, of which it keeps a
+ *  version for share snapshots. */
 export function putNode(
   { share, key }: NodeWriteTarget,
   { target, next, content }: NodeChange<NodeRecord | undefined>,
@@ -84,7 +85,7 @@ export function putNode(
   };
 }
 
-/** The effect that stores under which key a file node is. */
+/** The effect that stores the key of a file node under its id, by which handles find it. */
 export function locate({ id: share }: ShareRecord, { id }: NodeRecord, key: NodeKey): Effect {
   return put(nodeLocations, { share, id }, { parent: key.parent, folded: key.folded });
 }
@@ -111,7 +112,7 @@ export function removeNode({
   return [...preserve, remove(nodes, key), ...effects];
 }
 
-/** The effect that adds to the bytes in use of a share; `delta` may be negative. */
+/** Adds to the bytes in use of a share, for its quota and statistics; `delta` may be negative. */
 export function useBytes(share: bigint, delta: number): readonly Effect[] {
   return delta === 0 ? nothing : [add(shareUsage.key(share), BigInt(delta))];
 }

@@ -14,16 +14,16 @@ import type { NodeRecord } from "../records.ts";
 import type { FileAddress } from "../file-address.ts";
 import { resources, type NodeScope } from "../resources.ts";
 
-/** Parameters about ranges and lengths, and the source of a copy or rename. */
+/** Parameters of REST requests about ranges and lengths, and the source of a copy or rename. */
 
-/** The length that a file gets; a negative length has a fault of its own. */
+/** `x-ms-content-length`: the length that a file gets. A negative one has a fault of its own. */
 export const fileLength = checked(
   header("x-ms-content-length", integer(-Number.MAX_SAFE_INTEGER, fileBytesMax)),
   (value) => (value !== undefined && value < 0 ? fail("OutOfRangeInput") : ok(value)),
 );
 
-/** `x-ms-range` if it is sent, else `Range`. A malformed value means no range: the other header is
- *  not tried. */
+/** The range to read: `x-ms-range` if it is sent, else `Range`. A malformed value means no range:
+ *  the other header is not tried. */
 export const readRange: Param<ByteRange | undefined> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
@@ -46,7 +46,7 @@ function textOf(reader: ParamReader): string | undefined {
   return reader.header("x-ms-range") || reader.header("range") || undefined;
 }
 
-/** The source of a copy or rename in the File service of this server. */
+/** The source of a copy or rename, if it is in the File service of this server. */
 export interface LocalSource {
   readonly scope: NodeScope;
   readonly node: NodeRecord;

@@ -2,7 +2,7 @@
    incomplete: a descriptor with another abbreviation is rejected. Values within a table must be
    unique, because the formatter finds abbreviations by value. */
 
-/** Well-known accounts, groups and integrity levels. */
+/** Abbreviations of well-known accounts, groups and integrity levels, with their SIDs. */
 export const sidWords: Readonly<Record<string, string>> = {
   SY: "S-1-5-18", // Local System
   LS: "S-1-5-19", // Local Service
@@ -29,7 +29,7 @@ export const sidWords: Readonly<Record<string, string>> = {
   SI: "S-1-16-16384", // system integrity
 };
 
-/** Abbreviations of access rights. */
+/** Abbreviations of access rights, with their bits in an access mask. */
 export const rightWords: Readonly<Record<string, number>> = {
   FA: 0x1f_01ff,
   FR: 0x12_0089,
@@ -74,8 +74,8 @@ export const aceFlagWords: Readonly<Record<string, number>> = {
   FA: 0x80,
 };
 
-/** Limit of a permission in UTF-16 code units. Permissions are stored as text in SDDL (security
- *  descriptor definition language). */
+/** Longest permission, in UTF-16 code units; a longer one is a fault. Permissions are stored as
+ *  text in SDDL (security descriptor definition language). */
 const sddlUnitsMax = 8 * 1024;
 
 const sid = "(?:S-1(?:-(?:\\d{1,20}|0x[0-9a-fA-F]{1,16})){2,16}|[A-Z]{2})";
@@ -110,12 +110,12 @@ export const rootSddl =
   "O:SYG:SYD:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)" +
   "(A;OICI;0x1301bf;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;CO)";
 
-/** The permission that files in the root inherit. */
+/** The permission that new files in the root directory of a share inherit (recorded from Azure). */
 export const fileInRootSddl =
   "O:SYG:SYD:(A;;FA;;;BA)(A;;FA;;;SY)(A;;0x1200a9;;;BU)(A;;0x1301bf;;;AU)(A;;FA;;;SY)";
 
-/** The default permission of all files and directories that earlier releases created. Their records
- *  have its key. */
+/** The default permission of all files and directories that earlier releases of this server
+ *  created. Their records have its key, so its text must stay known. */
 const formerSddl =
   "O:SYG:SYD:(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIIOID;FA;;;CO)" +
   "(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)(A;OICIID;0x1200a9;;;BU)";
@@ -130,7 +130,7 @@ export function permissionKeyOf(sddl: string): string {
   return keyOfText(normalSddl(sddl));
 }
 
-/** The key of a text that is already normalised. */
+/** The key of a descriptor that has passed `normalSddl`. */
 export function keyOfText(text: string): string {
   return offsets.map((offset) => hash(text, offset)).join("*");
 }

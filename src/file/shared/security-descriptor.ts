@@ -26,8 +26,8 @@ export interface AccessEntry {
   readonly sid: string;
 }
 
-/** Owner, group, DACL and optional SACL. The parts are unambiguous, because no SID contains a
- *  colon. */
+/** The form of a descriptor in SDDL: owner, group, DACL and optional SACL. The parts are
+ *  unambiguous, because no SID contains a colon. */
 const descriptorForm =
   /^O:([^:]+?)G:([^:]+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
 
@@ -66,7 +66,7 @@ function parseEntry(text: string): AccessEntry | undefined {
   return full === undefined ? undefined : { type: kind, flags: bits, mask, sid: full };
 }
 
-/** The sum of two-letter words; undefined if one is unknown. */
+/** The bits of a sequence of two-letter words, as `SDGXGWGR`; undefined if one is unknown. */
 function sumOf(text: string, words: Readonly<Record<string, number>>): number | undefined {
   if (text.length % 2 !== 0) return undefined;
   let bits = 0;

@@ -11,7 +11,7 @@ import { sddlFromBinary } from "./descriptor-bytes.ts";
 
 /** Parameters of requests that set SMB properties, or on NFS shares POSIX properties. */
 
-/** The values of these parameters; undefined if the request has no such header. */
+/** The SMB properties in a request; a field is undefined if the request lacks its header. */
 export interface SmbInput {
   readonly attributes: number | Keyword | undefined;
   readonly created: Ticks | Keyword | undefined;
@@ -24,7 +24,7 @@ export interface SmbInput {
   readonly restores?: true;
 }
 
-/** Keywords that may replace the value of a property: the current time, the current value, the
+/** Keywords that a header may have instead of a value: the current time, the current value, the
  *  value of the source of a copy, and for attributes none. */
 export type Keyword = "now" | "preserve" | "source" | "none";
 
@@ -48,7 +48,7 @@ export function permissionActions(input: object): ActionNeed | undefined {
   return smb?.permission === undefined ? undefined : changePermissionNeed;
 }
 
-/** The service versions that required these properties, because they had no defaults yet. */
+/** The x-ms-versions in which these properties are required: they had no defaults yet. */
 const required = { from: "2019-02-02", before: "2021-06-08" };
 
 const sources = [
@@ -65,16 +65,16 @@ const sources = [
 ];
 
 interface SmbParamOptions {
-  /** Keywords that are accepted instead of a value. */
+  /** Keywords that the operation accepts instead of a value. */
   readonly words: readonly Keyword[];
-  /** Whether the properties are required in the versions in which `required` says so. */
+  /** Whether the operation requires the properties in old versions (`required`). */
   readonly requiredByOldVersions: boolean;
   /** Whether the operation creates a file, so that it has `x-ms-file-property-semantics`. */
   readonly creates?: true;
 }
 
 const semanticsHeader = "x-ms-file-property-semantics";
-/** The first x-ms-version that has it; earlier ones ignore it. */
+/** The first x-ms-version that has this header; earlier ones ignore it. */
 const semanticsSince = "2026-02-06";
 
 /** The parameter that reads all SMB and POSIX properties of a request. */
@@ -126,7 +126,8 @@ function read<T>(
   return value === undefined ? invalidHeader(name, text) : ok(value);
 }
 
-/** A security descriptor or its key, but not both. An empty header counts as absent. */
+/** The permission in a request: a security descriptor or its key, but not both. An empty header
+ *  counts as absent. */
 function readPermission(reader: ParamReader): Result<PermissionInput | undefined> {
   const text = reader.header("x-ms-file-permission") || undefined;
   const key = reader.header("x-ms-file-permission-key") || undefined;

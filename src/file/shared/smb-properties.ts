@@ -65,7 +65,7 @@ export type SmbProperties = Pick<
   "attributes" | "created" | "lastWrite" | "change" | "permissionKey" | "posix"
 >;
 
-/** The SMB properties in a request, and the file to which they apply. */
+/** Input of `resolveSmbProperties`: the SMB properties in a request, and their file. */
 export interface SmbPropertyChange {
   readonly share: ShareRecord;
   readonly kind: NodeKind;
@@ -73,15 +73,16 @@ export interface SmbPropertyChange {
   /** Security descriptor of the parent (`readInheritedSddl`), if the permission may be
    *  inherited. */
   readonly parentSddl?: string | undefined;
-  /** For a new file: the security descriptor of the key in the request (`readCreationSddl`). */
+  /** For a new file: the stored security descriptor whose key the request has
+   *  (`readCreationSddl`). */
   readonly keySddl?: string | undefined;
-  /** Whether a permission in the request is one for a new file (`createdSddl`). */
+  /** Set for a new file, whose permission is stored in another form (`createdSddl`). */
   readonly creates?: true;
   readonly input: SmbInput;
   /** The record before the change, whose values are kept where the request has none; undefined for
    *  a new file. */
   readonly present: SmbProperties | undefined;
-  /** The value of the keyword `now`; also the new ETag value. */
+  /** The time that the keyword `now` means; also the new ETag value. */
   readonly now: Ticks;
 }
 
@@ -113,8 +114,8 @@ export function resolveSmbProperties(
   });
 }
 
-/** Reads the security descriptor of the parent if the file will inherit from it; otherwise
- *  undefined. */
+/** Reads, before the decision, the security descriptor of the parent if the file will inherit from
+ *  it; otherwise undefined. */
 export function readInheritedSddl(
   view: RecordView,
   { share, parent }: Pick<SmbPropertyChange, "share" | "parent">,
@@ -195,13 +196,13 @@ function resolvePermission(
   return inheritPermission({ share, parent, kind, parentSddl: sddl });
 }
 
-/** The key of a security descriptor, and the effect that stores it. */
+/** The key of a security descriptor, and the effect that stores it under the key. */
 export function storePermission(share: bigint, sddl: string) {
   const key = permissionKeyOf(sddl);
   return { key, effects: [put(permissions, { share, key }, { sddl: normalSddl(sddl) })] };
 }
 
-/** Mode, owner and group; a fault if the request has them on a share that is not NFS. */
+/** The POSIX properties that a file gets; a fault if a request sets them on an SMB share. */
 function resolvePosix({
   share,
   kind,
@@ -229,7 +230,7 @@ function firstPosixHeader({ mode, owner }: PosixInput): string {
 /** Header of the responses to writes: the server always encrypts, as far as clients can see. */
 export const serverEncrypted = { "x-ms-request-server-encrypted": "true" } as const;
 
-/** The service version from which SMB properties exist. */
+/** The first x-ms-version with SMB properties; responses in earlier ones have no such headers. */
 const firstVersion = "2019-02-02";
 const fileTypes = { file: "Regular", directory: "Directory", symlink: "SymLink" } as const;
 

@@ -28,11 +28,10 @@ import { query } from "../../../protocol/params.ts";
 import { pathOperation } from "../../resources.ts";
 import { acl, group, owner, permissions, upn } from "../params.ts";
 
-/** Operations on owner, group and access control list of a path, and the access that a new path
- *  gets. */
+/** The operations of the Data Lake API on owner, group and access control list of a path, and the
+ *  access that a new path gets. */
 
-/** Owner, group, permissions and list in the headers of a request; undefined fields get
- *  defaults. */
+/** Owner, group and access control list in a request; undefined fields get defaults. */
 interface RequestedAccess {
   readonly owner: string | undefined;
   readonly group: string | undefined;
@@ -41,7 +40,8 @@ interface RequestedAccess {
   readonly acl: readonly AclEntry[] | undefined;
 }
 
-/** Where and by whom a path is created. `parent` is undefined on flat accounts. */
+/** Where and by whom a path is created, from which it gets owner, group and list. `parent` is
+ *  undefined on flat accounts. */
 interface PathCreation {
   readonly kind: PathKind;
   readonly parent: BlobRecord | undefined;
@@ -60,14 +60,14 @@ export const appendAccess: AccessNeed = { target: readBit | writeBit };
 
 const ownershipAction = every("blobServices/containers/blobs/manageOwnership/action");
 
-/** The role action that a request needs in addition if it sets an owner or group. */
+/** The role action that the caller of a request needs in addition if it sets an owner or group. */
 export function ownershipNeed(input: object): ActionNeed | undefined {
   const requested: Partial<RequestedAccess> = input;
   const hasNone = requested.owner === undefined && requested.group === undefined;
   return hasNone ? undefined : ownershipAction;
 }
 
-/** Owner, group and list of a new path: as requested, otherwise inherited from its directory. */
+/** Owner, group and list of a new path: as requested, else inherited from its directory. */
 export function accessOfNew(
   requested: RequestedAccess,
   { kind, parent, existing, callerId, aclCaller }: PathCreation,
@@ -101,7 +101,7 @@ function replaceAcl(
   return replaced === undefined ? fail("InvaldAccessControlList") : ok(replaced);
 }
 
-/** The response headers with owner, group and permissions of a path. */
+/** Response headers of Get and Set Access Control: owner, group and permissions of a path. */
 function accessHeaders(record: BlobRecord) {
   const access = accessOf(record);
   return {
@@ -111,8 +111,8 @@ function accessHeaders(record: BlobRecord) {
   };
 }
 
-/** Returns owner, permissions and list of a path. Needs no customer-provided key for an encrypted
- *  path (recorded from Azure).
+/** Returns owner, group, permissions and access control list of a path. Needs no customer-provided
+ *  key for an encrypted path (recorded from Azure).
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
 export const getAccessControl = pathOperation({
   ...blobRead,
@@ -128,7 +128,7 @@ export const getAccessControl = pathOperation({
   }),
 });
 
-/** Parses permissions (`r-x` or `rx`) into bits; undefined if malformed. */
+/** Parses the permissions in Check Access (`r-x` or `rx`) into bits; undefined if malformed. */
 function parseAction(text: string): number | undefined {
   if (!/^[r-]?[w-]?[x-]?$/.test(text) || text === "") return undefined;
   const bit = (letter: string, value: number) => (text.includes(letter) ? value : 0);

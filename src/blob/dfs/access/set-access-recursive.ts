@@ -26,7 +26,8 @@ import { blobRead } from "../../blob-policy.ts";
 /** Set Access Control Recursive: changes the access control lists of a directory and of everything
  *  below it. */
 
-/** Most paths that one request changes; the continuation token lets the client change the rest. */
+/** Most paths that one request changes, so that its transaction stays short; the continuation token
+ *  lets the client change the rest. */
 const recordsMax = 2000;
 
 const modes = ["set", "modify", "remove"] as const;
@@ -123,9 +124,10 @@ function failedEntry({ path, record }: WalkedPath) {
   return { errorMessage: rejectedText, name: path, type: resourceType(record).toUpperCase() };
 }
 
-/** Which paths the caller may change: only the owner may, except for callers to whom lists do not
- *  apply. A directory whose entries the caller may not list is rejected, because they are not
- *  changed. Without `isForced`, the first path that is not allowed ends the request. */
+/** Divides paths into those that the caller may change and the rejected ones. Only the owner may
+ *  change a path, except for callers to whom access control lists do not apply. A directory whose
+ *  entries the caller may not list is rejected, because they are not changed. Without `isForced`,
+ *  the first rejected path ends the request. */
 function splitByAccess(
   paths: readonly WalkedPath[],
   caller: AclCaller | undefined,
@@ -141,8 +143,7 @@ function splitByAccess(
   return { allowed: paths.filter(isAllowed), rejected: paths.filter((path) => !isAllowed(path)) };
 }
 
-/** The directory at which the recursive change starts, and the caller whom access control lists
- *  limit. */
+/** Where the recursive change starts, and the caller if access control lists limit it. */
 interface Start {
   readonly scope: ContainerScope;
   readonly path: string;
@@ -150,14 +151,14 @@ interface Start {
   readonly caller: AclCaller | undefined;
 }
 
-/** The paths that one request changes. */
+/** The paths that one request of a recursive change reads and changes. */
 interface Portion extends WalkedPage {
   /** Whether the continuation token leads into a directory that the caller may not list. */
   readonly isDenied?: boolean;
 }
 
-/** The paths to change: first the directory itself, then those below it. A limited caller gets to
- *  know no path that a listing would not show. */
+/** Reads the paths to change: first the directory itself, then those below it. A caller whom access
+ *  control lists limit gets to know no path that a listing would not show. */
 async function pathsFrom(
   view: RecordView,
   { scope, path: directory, target, caller }: Start,
@@ -188,8 +189,8 @@ async function pathsFrom(
 const nothing: Portion = { paths: [], next: undefined };
 const denied: Portion = { ...nothing, isDenied: true };
 
-/** Changes the list of one path; undefined if the new list is invalid. Default entries are not
- *  applied to files. */
+/** Changes the access control list of one path; undefined if the new list is invalid. Default
+ *  entries are left out for files, which have none. */
 function changePath(
   { path, key, record }: WalkedPath,
   change: Change,

@@ -37,7 +37,7 @@ import { blobChange } from "../../blob-policy.ts";
  *  accounts in portions (`flat-directory.ts`). */
 
 /** Limits of this server for one delete request of a caller whom access control lists limit: each
- *  path must be checked. */
+ *  path must be checked, which takes time and memory. */
 interface TreeLimits {
   /** Most paths whose lists are checked. A directory with fewer is deleted in one transaction. */
   readonly checked: number;
@@ -47,7 +47,7 @@ interface TreeLimits {
 
 const treeLimits: TreeLimits = { checked: 20_000, deleted: 2000 };
 
-/** A directory to delete with everything in it. */
+/** Input of `checkTreeDeletion`: a directory to delete with all in it, and the caller. */
 interface TreeDeletion {
   readonly path: string;
   readonly target: BlobRecord;
@@ -60,13 +60,14 @@ interface TreeDeletion {
  *  it, or a first part because the directory has too many paths for one request. */
 type PermittedDeletion = "all" | "nothing" | TreePart;
 
-/** The paths of a directory that one request may delete. */
+/** The part of a directory that one request may delete; the next requests delete the rest. */
 interface TreePart {
   readonly paths: readonly PartPath[];
   /** The first path that is left to the next request. */
   readonly next: string;
 }
 
+/** A path to delete, with all that must be deleted or kept with it. */
 interface PartPath extends WalkedPath {
   readonly upload: UploadRecord | undefined;
   /** The blob snapshots of a file. */
@@ -106,8 +107,8 @@ async function checkTreeDeletion(
   return { paths: await readPart(view, paths.slice(0, deleted), rest), next: rest };
 }
 
-/** The paths to delete among those that were read: without the directories on the way to the next
- *  path, which still have entries, and without entries of a directory that is itself deleted. */
+/** Selects the paths to delete among those that were read: not the directories on the way to the
+ *  path `next`, which still have entries, and not entries of a directory that is itself deleted. */
 async function readPart(
   view: RecordView,
   walked: readonly WalkedPath[],
@@ -134,8 +135,8 @@ async function readPart(
 function deletePart(scope: ContainerScope, { paths }: TreePart, at: Ticks): readonly Effect[] {
   const days = retentionDays(scope.account);
   return paths.flatMap(({ path, key, record, upload, kept }) => {
-    // The kept state is written before the blob is deleted: its content must not be without a
-    // reference in between, or it would be freed.
+    // The soft-deleted state is written before the blob is deleted: its content must not be without
+    // a reference in between, or it would be freed.
     const preserved =
       days === undefined
         ? []
@@ -233,16 +234,18 @@ interface DeletionReads {
   readonly isEmpty: boolean;
   /** What access control lists permit of a recursive deletion; undefined if they do not apply. */
   readonly permitted?: PermittedDeletion;
-  /** Generations of the target; none for a directory of a hierarchical account. */
+  /** Generations of the target (blob snapshots, earlier versions and soft-deleted states); none for
+   *  a directory of a hierarchical account. */
   readonly kept: readonly Generation[];
-  /** The first entries below the path; only on flat accounts. */
+  /** The entries below the path that this request deletes; only on flat accounts. */
   readonly below?: FlatEntries;
-  /** The directory above, if it would vanish with the path; only on flat accounts. */
+  /** The directory above, which needs a blob to remain after its last path is deleted
+   *  (`dependentParent`); only on flat accounts. */
   readonly parent?: DependentParent | undefined;
 }
 
-/** Deletes one portion of a directory of a flat account. The blob of the directory itself is
- *  deleted with the last portion. */
+/** Deletes one portion of a directory of a flat account, where a directory is a common prefix of
+ *  blob names. The blob of the directory itself is deleted with the last portion. */
 function deleteFlat(context: OverwriteContext, found: DeletionReads, takesEntries: boolean) {
   const { target, features, scope } = context;
   const { entries = [], next } = found.below ?? {};
@@ -270,7 +273,8 @@ function deleteFlat(context: OverwriteContext, found: DeletionReads, takesEntrie
   };
 }
 
-/** Whether a path is a file or a directory without entries. */
+/** Whether a path may be deleted without `recursive`, or replaced by a rename: a file, or a
+ *  directory without entries. */
 export async function isReplaceable(view: RecordView, { directory }: BlobRecord): Promise<boolean> {
   return directory === undefined || isDirectoryEmpty(view, directory);
 }

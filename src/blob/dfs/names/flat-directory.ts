@@ -29,14 +29,15 @@ export interface FlatEntry {
   readonly kept: readonly Generation[];
 }
 
-/** The entries of a directory that one request changes. */
+/** The entries of a directory that one request deletes or moves. */
 export interface FlatEntries {
   readonly entries: readonly FlatEntry[];
   /** The name of the first entry that is left to the next request; undefined if none is. */
   readonly next: string | undefined;
 }
 
-/** Limit of this server for the blobs that one request changes. */
+/** Most blobs that one request deletes or moves, so that its transaction stays short; the client
+ *  repeats the request with a continuation token. */
 const portionBlobsMax = 256;
 
 /** Reads the first entries of a directory. On flat accounts a directory is a common prefix of
@@ -74,8 +75,8 @@ export function deleteEntries(
     const free = checkEntry(entry, context);
     if (!free.ok) return free;
     const own = { ...context, scope: { ...context.scope, key }, target: record };
-    // The kept state is written before the blob is deleted: its content must not be without a
-    // reference in between, or it would be freed.
+    // The soft-deleted state or version is written before the blob is deleted: its content must not
+    // be without a reference in between, or it would be freed.
     effects.push(...dropUpload(key, upload), ...preserveDeleted(own, kept), remove(blobs, key));
   }
   return ok(effects);
@@ -93,8 +94,8 @@ export function keepParent(
   return [...dropUpload(key, upload), put(blobs, key, record)];
 }
 
-/** Fails if a lease, a legal hold or a policy forbids to delete or move a blob without its lease
- *  id. */
+/** Fails if a blob must not be deleted or moved: for a lease, a pending copy, snapshots, a legal
+ *  hold or an immutability policy. */
 export function checkEntry(
   { record, kept }: FlatEntry,
   { now }: { readonly now: Ticks },

@@ -63,6 +63,7 @@ const sourceLease: Param<string | undefined> = {
   parse: (reader) => parseLeaseId(reader, "x-ms-source-lease-id"),
 };
 
+/** The path to rename, as it was loaded. */
 interface RenameSource {
   readonly address: BlobAddress;
   readonly scope: ContainerScope;
@@ -130,16 +131,16 @@ function checkSource(
   return checkProtection(record, now);
 }
 
-/** A blob to move on a flat account, and the blob that it replaces at its new name. */
+/** A blob that a rename moves on a flat account, and the blob that it replaces at its new name. */
 interface FlatMove extends FlatEntry {
   readonly to: BlobKey;
   readonly replaced: BlobRecord | undefined;
   readonly replacedUpload: UploadRecord | undefined;
 }
 
-/** What a rename on a flat account depends on. */
+/** What the decision of a rename on a flat account reads. */
 interface FlatRename {
-  /** The first entries below the source. */
+  /** The entries below the source that this request moves. */
   readonly moves: readonly FlatMove[];
   /** The name of the first entry that is left to the next request; undefined if none is. */
   readonly next: string | undefined;
@@ -149,12 +150,13 @@ interface FlatRename {
   readonly isOccupied: boolean;
   /** The kind of the parent of the new name: a file, a directory, or neither. */
   readonly parent: Awaited<ReturnType<typeof kindOfName>>;
-  /** The directory that the source is in, if it would vanish with the source. */
+  /** The directory that the source is in, if it needs a blob to remain after the rename
+   *  (`dependentParent`). */
   readonly left: DependentParent | undefined;
 }
 
-/** Reads what a rename moves: the source itself and, if it is a directory, one portion of the
- *  entries below it. */
+/** Reads what a rename on a flat account moves: the source itself and, if it is a directory, one
+ *  portion of the entries below it. */
 async function readFlatRename(
   view: RecordView,
   { scope: { key: from, ...rest }, record, upload }: RenameSource,
@@ -221,8 +223,8 @@ function renameFlat(context: RenameContext, source: RenameSource, found: FlatRen
 
 const eachMoved: DecidedEvent = { api: "CopyBlob", of: "each" };
 
-/** The directory that loses its last path. Undefined if the path stays in that directory, or takes
- *  its name. */
+/** The directory that loses its last path by the rename, and then gets a blob of its own
+ *  (`keepParent`). Undefined if the path stays in that directory, or takes its name. */
 function leftParent({ scope: { key } }: RenameContext, { left }: FlatRename) {
   const isSame = left?.key.container === key.container && isAtOrBelow(key.name, left.key.name);
   return isSame ? undefined : left;
@@ -262,7 +264,7 @@ function checkMove(move: FlatMove, context: RenameContext): Result<void> {
   return checkEntry(move, context);
 }
 
-/** The record of the source under its new name. A leased destination stays leased. */
+/** The record stored under the new name. A leased destination stays leased. */
 function renamedRecord(
   { target, input, now }: RenameContext,
   record: BlobRecord,
@@ -340,10 +342,10 @@ export const renamePath = pathOperation({
   },
 });
 
-/** What a rename on a hierarchical account depends on besides source and target. */
+/** What the decision of a rename on a hierarchical account reads besides source and target. */
 interface TreeRename {
   readonly replacedUpload: UploadRecord | undefined;
-  /** Whether the destination does not exist, or is a file or an empty directory. */
+  /** Whether the rename may take the new path: nothing, a file or an empty directory has it. */
   readonly isFree: boolean;
   /** Whether the source is a file with blob snapshots. They are keyed by its path and would not be
    *  moved. */
@@ -397,7 +399,8 @@ function renameInTree(context: RenameContext, source: RenameSource, found: TreeR
   };
 }
 
-/** Checks whether `record`, which is stored under the key `from`, may be moved to the new path. */
+/** Fails if `record`, which is stored under the key `from`, must not be moved to the new path: if
+ *  its parent is missing, it is occupied, or it is below the record itself. */
 function checkDestination(
   { scope, target, now }: RenameContext,
   from: BlobKey,

@@ -23,7 +23,7 @@ import { hasFolderMark } from "../../tree/create-parents.ts";
 /** List Paths: the entries of a directory, or everything below it, on hierarchical and flat
  *  accounts. */
 
-/** Lists the file itself if the listed path is a file: Hadoop lists a file to get its status. */
+/** The listing of a file has the file itself: Hadoop lists a file to get its status. */
 function listFile(record: BlobRecord, path: string): PathPage {
   return { paths: [{ path, record, isDirectory: false }], next: undefined };
 }
@@ -75,9 +75,11 @@ async function nextOf(view: RecordView, bounds: { start: Uint8Array; end: Uint8A
   return undefined;
 }
 
-/** Azure's limit of paths in one page. */
+/** Azure's limit of paths in one page of List Paths; the client requests the rest with a
+ *  continuation token. */
 const pathsMax = 5000;
 
+/** A path in the response of List Paths. */
 interface ListedPath {
   readonly path: string;
   /** Undefined for a directory of a flat account that has no blob: it is only the common prefix of
@@ -95,7 +97,7 @@ interface PathPage {
   readonly isDenied?: boolean;
 }
 
-/** What a listing contains: the entries of a directory, from the path `from` on. */
+/** What a page of List Paths may contain: the entries of a directory, from the path `from` on. */
 interface PathSelection {
   readonly container: ContainerRecord;
   readonly directory: string;
@@ -149,7 +151,7 @@ export const listPaths = pathOperation({
   },
 });
 
-/** Lists a directory for a caller that access control lists limit. */
+/** Lists what access control lists permit the caller to list of a directory. */
 async function listAllowed(
   view: RecordView,
   selection: PathSelection,
@@ -196,8 +198,7 @@ function fileTime(time: Ticks): string {
   return String(time - fileTimeStart);
 }
 
-/** The JSON object of a listed path. All values are texts; the names are in the order that was
- *  recorded from Azure. */
+/** The JSON object of a listed path. All values are strings, in the order recorded from Azure. */
 function describe({ path, record, isDirectory }: ListedPath, withAccess: boolean) {
   if (record === undefined) return { contentLength: "0", isDirectory: "true", name: path };
   const access = withAccess ? accessOf(record) : undefined;

@@ -31,21 +31,22 @@ function propertyHeaders({ target, scope, version }: AnyDecisionContext) {
   };
 }
 
-/** The type of a path on a flat account, where the folder mark makes a blob a directory. */
+/** The response header with the type of a path on a flat account, where the folder mark in the
+ *  metadata makes a blob a directory. */
 function flatType(metadata: Metadata) {
   return { "x-ms-resource-type": hasFolderMark(metadata) ? "directory" : "file" };
 }
 
-/** The first version whose reads have `x-ms-properties` for a path without metadata (recorded from
- *  Azure). */
+/** The first x-ms-version whose reads have `x-ms-properties` for a path without metadata (recorded
+ *  from Azure). */
 const emptyPropertiesSince = "2022-11-02";
-/** The only version whose reads of files have the CRC64 of no bytes as checksum header, whatever
- *  the content (recorded from Azure). */
+/** The only x-ms-version whose reads of files have the CRC64 of no bytes as checksum header,
+ *  whatever the content (recorded from Azure). */
 const emptyCrc64Version = "2022-11-02";
 const emptyCrc64 = { "x-ms-content-crc64": "AAAAAAAAAAA=" };
 
-/** The type of a path on a flat account, and the transaction id that the path was created or
- *  renamed with. */
+/** Headers that the status of a path has: its type on a flat account, and the transaction id that
+ *  it was created or renamed with. */
 function statusHeaders({ target, scope }: AnyDecisionContext) {
   const { metadata, transactionId } = target as BlobRecord;
   const type = isHierarchical(scope as ContainerScope) ? {} : flatType(metadata);

@@ -48,7 +48,7 @@ import { blobChange } from "../../blob-policy.ts";
  *  it content (`commit-appended.ts`), or at once with `flush=true`. Small appends are kept together
  *  in one record, because Hadoop sends many. */
 
-/** The part of the decision context of Append Data that an append uses. */
+/** The part of the decision context that Append Data uses. */
 interface Append {
   readonly scope: { readonly key: BlobKey };
   readonly target: BlobRecord;
@@ -59,7 +59,7 @@ interface Append {
   readonly newId: () => bigint;
 }
 
-/** The fields of the reply of Append Data by which the file or its upload changes. */
+/** The fields of the reply of Append Data that change the file or its upload. */
 interface AppendResult {
   readonly put?: BlobRecord;
   readonly content?: ContentPlan;
@@ -78,17 +78,19 @@ function appendAtEnd({ target, input, received, newETag }: Append): Result<Appen
   });
 }
 
-/** Limit of this server for the appends of a file that are not flushed. */
+/** Most appends of a file that are not flushed; beyond it, an append is a fault. As many as Azure's
+ *  limit of blocks in a blob. */
 const appendsMax = 50_000;
 
-/* Limits of this server for data in the record of an upload: each small append writes all of it. */
+/** Limits of this server for appended data in the record of an upload: most appends, and their
+ *  bytes. Each small append rewrites all of it; other data gets records of its own. */
 const inlineAppendsMax = 16;
 const inlineAppendBytesMax = 8192;
 
-/** The upload of a file, and the number of appends in it. */
+/** The upload (data that is not flushed yet) of a file, and the number of appends in it. */
 interface Appends {
   readonly staged: UploadLookup;
-  /** Number of appends that are stored in separate records. */
+  /** Number of appends that are stored in the table `blocks`, not in the record of the upload. */
   readonly count: bigint;
 }
 
@@ -151,8 +153,8 @@ function stageInline(append: Append, found: Appends, source: BytesSource): reado
   return stored === undefined ? opened : [...opened, reclaimOwned("upload", stored.id)];
 }
 
-/** The job that removes expired uploads. All uploads that are opened in a directory in one hour
- *  share it: a job for each would remain for a week after the upload is committed. */
+/** The stored job that removes expired uploads. All uploads that are opened in a directory in one
+ *  hour share it: a job for each would remain for a week after the upload is committed. */
 function expiry({ container }: BlobKey, upload: UploadRecord): Effect {
   const due = (uploadEnds(upload) / touchIntervalTicks + 1n) * touchIntervalTicks;
   return reclaim("blob-uploads", [container, ""], due);
@@ -177,14 +179,15 @@ interface OpenedUpload {
   readonly effects: readonly Effect[];
 }
 
-/** Does the same as `openUpload` (`blob/block/put-block.ts`) for an upload with inline data, and
- *  marks it as having blocks. */
+/** Opens an upload that has inline data for an append that is stored separately: does the same as
+ *  `openUpload` (`blob/block/put-block.ts`), and marks the upload as having blocks. */
 function openBesideInline(key: BlobKey, live: UploadRecord, now: Ticks): OpenedUpload {
   if (live.hasBlocks === true && !isStale(live, now)) return { upload: live, effects: [] };
   return changeUpload(key, live, { hasBlocks: true }, now);
 }
 
-/** Whether the upload was last used so long ago that its time of expiry must be moved. */
+/** Whether an upload was last used so long ago that its time of expiry must be moved. Moving it
+ *  with each append would write the record each time. */
 function isStale({ touched }: UploadRecord, now: Ticks): boolean {
   return now - touched > touchIntervalTicks;
 }
@@ -202,7 +205,7 @@ function changeUpload(
   return { upload, effects: isMoved ? [written, expiry(key, upload)] : [written] };
 }
 
-/** Which checksums the request has: the response contains the same ones. */
+/** Which checksums of the data an append sends: the response contains the same ones. */
 interface SentChecksums {
   readonly md5: boolean;
   readonly crc64: boolean;

@@ -31,7 +31,7 @@ import type { HttpHeaders } from "../../../protocol/metadata.ts";
 /** Flushing: appended data, which `append-path.ts` stores as an upload, becomes content of the
  *  file. */
 
-/** A piece of data that was appended to a file at a position and is not flushed yet. */
+/** Data of one append to a file, at a position, that is not flushed yet. */
 interface AppendedData {
   readonly id: string;
   /** Offset in the file, in bytes. */
@@ -40,19 +40,19 @@ interface AppendedData {
   readonly part: ContentPart;
 }
 
-/** The id of appended data. Ids are ordered by position, then by time of arrival (`moment`): where
- *  data overlaps, the later one applies. */
+/** The id of the data of one append. Ids are ordered by position, then by time of arrival
+ *  (`moment`): where data overlaps, the later one applies. */
 export function appendedId(position: number, moment: bigint, unique: bigint): string {
   const hex = (value: bigint | number, digits: number) => value.toString(16).padStart(digits, "0");
   return `${hex(position, 12)}.${hex(moment, 16)}.${hex(unique, 16)}`;
 }
 
-/** The part of an append's id that orders appends by arrival. */
+/** The part of the id of appended data that orders appends by arrival. */
 function momentOf({ id }: AppendedData): string {
   return id.slice(id.indexOf(".") + 1);
 }
 
-/** What a flush does to the content of a file. */
+/** What a flush (commit of appended data) does to the content of a file. */
 interface FlushPlan {
   /** Undefined if the content does not change. */
   readonly content: ContentPlan | undefined;
@@ -89,8 +89,8 @@ function isContiguous(byPosition: readonly AppendedData[], from: number, length:
   return end >= length;
 }
 
-/** The new content. Data that continues the content without overlap, the usual case, becomes one
- *  edit. */
+/** The content of a file after a flush. Data that continues the content without overlap, the usual
+ *  case, becomes one edit, which is cheaper than one for each append. */
 function contentOf(
   current: ContentRef,
   byPosition: readonly AppendedData[],
@@ -116,7 +116,7 @@ function contentOf(
   return edit(current, ...writes, { edit: "resize", length });
 }
 
-/** All data that was appended to a file and is not flushed yet. */
+/** What a flush of a file reads: all data that was appended to it and is not flushed yet. */
 interface Appended {
   readonly staged: UploadLookup;
   readonly data: readonly AppendedData[];
@@ -128,7 +128,8 @@ interface Appended {
   readonly isOfBlobApi: boolean;
 }
 
-/** Reads the data that a flush of a file can make its content, for `commitAppended`. */
+/** Reads the data that a flush of a file can make its content, for `commitAppended`, in the
+ *  transaction that flushes. */
 export function readAppended(
   view: RecordView,
   { key, target }: { readonly key: BlobKey; readonly target: BlobRecord },
@@ -148,7 +149,8 @@ function readData(view: RecordView, upload: UploadRecord | undefined): Awaitable
 
 type FoundData = Pick<Appended, "data" | "stagedBytes">;
 
-/** Adds the appends in `blocks`, which were too large for the record of the upload. */
+/** Adds the appends of an upload in the table `blocks`, which were too large or too many for the
+ *  record of the upload. */
 async function readBlocks(
   view: RecordView,
   upload: UploadRecord,
@@ -183,7 +185,7 @@ async function hasCommittedBlocks(view: RecordView, target: BlobRecord): Promise
   return false;
 }
 
-/** What a flush reads besides the file. */
+/** The input of `commitAppended`: a file, the data that was appended, and up to where to flush. */
 interface Commit {
   readonly target: BlobRecord;
   readonly appended: Appended;
@@ -226,7 +228,7 @@ export function commitAppended(
   });
 }
 
-/** Removes flushed data from an upload whose other data is kept. */
+/** The effects that remove flushed data from an upload; other data stays for a later flush. */
 function removeCommitted(
   key: BlobKey,
   upload: UploadRecord,

@@ -134,8 +134,9 @@ function declareCreate(kind: PathKind) {
   });
 }
 
-/** Whether owner, permissions and list of the request apply: to a new path, and to an existing one
- *  if the request names them, lists do not limit the caller, and the SAS permits to change them. */
+/** Whether owner, permissions and access control list of the request apply: to a new path, and to
+ *  an existing one if the request names them, lists do not limit the caller, and the SAS permits to
+ *  change them. */
 function setsAccess({ target, input, aclCaller, permits }: Creation): boolean {
   if (target === undefined) return true;
   if (aclCaller !== undefined) return false;
@@ -152,7 +153,7 @@ function isDirectoryRecord(scope: ContainerScope, target: BlobRecord | undefined
   return isHierarchical(scope) ? target.directory !== undefined : hasFolderMark(target.metadata);
 }
 
-/** What Create Path reads besides the target. */
+/** What the decision to create a path reads besides the target. */
 interface CreationReads {
   readonly upload: UploadRecord | undefined;
   /** Set only on flat accounts: whether a file has the name of a parent directory, or the new file
@@ -160,8 +161,8 @@ interface CreationReads {
   readonly isBlocked?: boolean;
 }
 
-/** Reads which of the names that the path of a new file or directory needs are in use on a flat
- *  account. */
+/** Reads, on a flat account, whether blobs prevent the new path: a file with the name of a parent
+ *  directory, or a directory with the name of the new file. */
 async function readFlat(
   view: RecordView,
   kind: PathKind,
@@ -174,7 +175,7 @@ async function readFlat(
   return { upload, isBlocked: isTaken || (await isBelowFile(view, key)) };
 }
 
-/** The part of the decision context that the creation of a record uses. */
+/** The part of the decision context that Create File and Create Directory use. */
 interface Creation extends OverwriteContext {
   readonly input: InputOf<typeof params>;
   readonly newId: () => bigint;
@@ -182,7 +183,7 @@ interface Creation extends OverwriteContext {
   readonly permits: ((letter: string) => boolean) | undefined;
 }
 
-/** The expiry time that the request sets; undefined if it sets none. */
+/** The time at which the new file expires and is deleted; undefined if the request sets none. */
 function expiryOfNew(kind: PathKind, { scope, input, now }: Creation): Result<Ticks | undefined> {
   const { expiryOption: option, expiryTime } = input;
   if (option === undefined) return ok(undefined);
@@ -191,8 +192,8 @@ function expiryOfNew(kind: PathKind, { scope, input, now }: Creation): Result<Ti
   return expiryOf(option, expiryTime, { created: now, now });
 }
 
-/** The record of a new path. A leased path stays leased, and a directory keeps its id, by which its
- *  entries are keyed. */
+/** The record of a path that is created, or replaced by an empty one. A leased path stays leased,
+ *  and a directory keeps its id, by which its entries are keyed. */
 function newRecord(kind: PathKind, creation: Creation, expiresAt: Ticks | undefined): BlobRecord {
   const { target, input, newETag, now, newId } = creation;
   const { lease } = input;

@@ -11,8 +11,8 @@ import { leaseAfterWrite, leaseRenewed } from "./write-lease.ts";
 import { renewsLease, writeLease } from "./write-lease.ts";
 import { blobChange } from "../../blob-policy.ts";
 
-/** Commits appended data up to a length. Each flush gives the file a new ETag. A failed condition
- *  for which a read gets 304 gives 304 here, too (recorded from Azure).
+/** Makes appended data content of the file, up to a length. Each flush gives the file a new ETag.
+ *  Recorded from Azure: a failed condition is a 304 where a read gets one, too.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
 export const flushPath = pathOperation({
   name: "Flush Data",
@@ -70,7 +70,7 @@ export const flushPath = pathOperation({
 /** The event of a flush with `close=true`: the writer says that the file is complete. */
 const closed: DecidedEvent = { api: "FlushWithClose" };
 
-/** The first version in which a flush without a content type resets the content type (recorded from
- *  Azure). */
+/** The first x-ms-version in which a flush without a content type resets that of the file (recorded
+ *  from Azure). */
 const resetsTypeSince = "2025-01-05";
 const resetType = { contentType: "application/octet-stream" };

@@ -5,9 +5,10 @@ import { ok, type Result } from "../../../protocol/result.ts";
 import { ticksFromSeconds, type Ticks } from "../../../base/ticks.ts";
 import { newLease } from "../params.ts";
 
-/** Lease actions that Append Data and Flush Data perform together with the write. */
+/** Lease actions that Append Data and Flush Data perform together with the write, so that a writer
+ *  needs no extra requests. */
 
-/** What an append or a flush does with the lease of the file. */
+/** What an append or a flush does with the lease of the file, besides the write. */
 type WriteLease =
   | { readonly action: "none" | "auto-renew" | "release" }
   | {
@@ -18,8 +19,8 @@ type WriteLease =
 
 const actionHeader = "x-ms-lease-action";
 
-/** The lease action of an append or flush. `release` and `acquire-release` end the lease after the
- *  write, so they are allowed only if it commits the data. */
+/** The parameter with the lease action of an append or flush. `release` and `acquire-release` end
+ *  the lease after the write, so they are allowed only if it commits the data. */
 export function writeLease(commits: boolean): Param<WriteLease> {
   return {
     sources: [actionHeader, ...newLease.sources],
@@ -42,14 +43,12 @@ export function writeLease(commits: boolean): Param<WriteLease> {
   };
 }
 
-/** Whether the request renews the lease whose id it has. That lease may have expired since it was
- *  acquired. */
+/** Whether a request renews its lease. Then the lease check accepts an expired one. */
 export function renewsLease(input: object): boolean {
   return "lease" in input && (input.lease as WriteLease).action === "auto-renew";
 }
 
-/** The lease of a file after an append or flush. `renewed` is set if the request asked for a
- *  renewal. */
+/** Result of `leaseAfterWrite`. `renewed`: whether a requested renewal took place. */
 export interface LeaseAfterWrite {
   readonly lease: Lease | undefined;
   readonly renewed?: boolean;
@@ -59,7 +58,8 @@ export interface LeaseAfterWrite {
  *  is renewed, one of 30 s is not. */
 const renewalSecondsMax = 15;
 
-/** The lease after the write. The lease id of the request was checked before. */
+/** The lease of the file after an append or flush, which the write stores. The lease id of the
+ *  request was checked before. */
 export function leaseAfterWrite(
   lease: Lease | undefined,
   change: WriteLease,
@@ -90,7 +90,7 @@ export function leaseAfterWrite(
 
 const leaseRenewedHeader = "x-ms-lease-renewed";
 
-/** The header that states whether the lease was renewed; none if no renewal was requested. */
+/** The response header that says whether the lease was renewed; none if not requested. */
 export function leaseRenewed({ renewed }: LeaseAfterWrite) {
   return { [leaseRenewedHeader]: renewed === undefined ? undefined : String(renewed) };
 }

@@ -40,17 +40,18 @@ interface PageHeader {
   readonly isCompressed: boolean;
 }
 
-/** Limit of this server for one page; writers make pages of about 1 MiB. */
+/** Longest page that is read, as a whole into memory; writers make pages of about 1 MiB. */
 const pageBytesMax = 16 * 1024 * 1024;
-/** Limit of this server for the values of a page: a page of repeated values has many in a few
- *  bytes. */
+/** Most values of a page that this server reads: a malicious page of repeated values can have very
+ *  many in a few bytes. */
 const pageValuesMax = 16 * 1024 * 1024;
-/** Limit of this server for a dictionary, whose values are all decoded. */
+/** Most values of a dictionary (the distinct values of a column), which are all decoded at once. */
 const dictionaryValuesMax = 1024 * 1024;
 
 const kinds = ["data", "other", "dictionary", "data-2"] as const;
 
-/** Parses the header at the start of the bytes. Throws `ParquetError` if they do not suffice. */
+/** Parses the page header at the start of the bytes. Throws `ParquetError` if they do not contain
+ *  all of it; the cursor then reads more. */
 export function readPageHeader(bytes: Uint8Array): PageHeader {
   const reader = new ParquetBytes(bytes);
   const struct = readStruct(reader);
@@ -106,7 +107,7 @@ interface Dictionary {
   readonly bytes: number;
 }
 
-/** Numbers of the encodings that are written today.
+/** Numbers of the page encodings that writers use today; pages with others are a fault.
  *  parquet.apache.org/docs/file-format/data-pages/encodings/ */
 const encodings = {
   plain: 0,
@@ -179,10 +180,12 @@ export interface RangeFile {
   read(from: number, length: number): Promise<Uint8Array>;
 }
 
-/** Bytes that are read for a page header; a header with long statistics needs the larger number. */
+/** Bytes that are read for a page header, whose length is unknown; a header with long statistics
+ *  needs the larger number. */
 const headerBytes = 1024;
 const headerBytesMax = 256 * 1024;
-/** Cost in units of event-loop time (`base/loop-share.ts`), per value of a dictionary. */
+/** Cost of decoding one value of a dictionary, in units of event-loop time (about 10 µs;
+ *  `base/loop-share.ts`): other requests run in between. */
 const unitsPerValue = 0.02;
 
 /** Reads the values of one column of a row group in order, for `read-parquet.ts`. Holds one page
@@ -196,7 +199,7 @@ export class ColumnCursor {
   #pageBytes = 0;
   #isPresent: () => boolean = () => false;
   #next: () => FieldValue = () => null;
-  /** Number of values that `next` can return before the next page must be read. */
+  /** How many values are left in the current page before `fill` must read the next. */
   ready = 0;
 
   constructor(file: RangeFile, column: Column, chunk: ColumnChunk) {
@@ -217,7 +220,7 @@ export class ColumnCursor {
     return this.#isPresent() ? this.#next() : null;
   }
 
-  /** Reads pages until there is a value. */
+  /** Reads pages until there is a value to take, if the current page has none left. */
   async fill(): Promise<void> {
     while (this.ready === 0) {
       const header = await this.#readHeader();
@@ -252,7 +255,7 @@ export class ColumnCursor {
       const wait = this.#file.loop.spend(unitsPerValue);
       if (wait !== undefined) await wait;
     }
-    // In memory, a value takes several times its length in the file.
+    // Estimated, because in memory a value takes several times its length in the file.
     this.#dictionary = { values, bytes: bytes.length + values.length * dictionaryValueBytes };
   }
 
@@ -270,8 +273,8 @@ export class ColumnCursor {
     this.ready = header.valueCount;
   }
 
-  /** Separates the levels from the values of a page. In pages of version 2 the levels come first
-   *  and are not compressed. */
+  /** Separates the definition levels of a page (which values are present) from the values. In pages
+   *  of version 2 the levels come first and are not compressed. */
   async #splitPage(header: PageHeader, stored: Uint8Array): Promise<PageParts> {
     const { repetitionBytes, levelBytes, pageBytes, isCompressed } = header;
     const levels = stored.subarray(repetitionBytes, levelBytes);
@@ -289,7 +292,8 @@ export class ColumnCursor {
   }
 }
 
-/** Approximate memory of a decoded value besides its text, for the limit of a query. */
+/** Approximate memory of a decoded dictionary value besides its text, in bytes: counts against
+ *  `heldBytesMax` of a query. */
 const dictionaryValueBytes = 32;
 
 interface PageParts {

@@ -4,7 +4,7 @@ import type { FieldValue } from "../records.ts";
 import { ParquetError, type RawValue } from "./page-values.ts";
 import type { Column } from "./metadata.ts";
 
-/** From the stored form of Parquet values to the values of queries, for `column-cursor.ts`. */
+/** Converts stored Parquet values to the values of queries, for `column-cursor.ts`. */
 
 /** Converts a stored Parquet value to the one that a query sees. A timestamp is in ticks; a whole
  *  number that is too large to be exact is a text; bytes are text, or Base64 if they are not
@@ -61,14 +61,15 @@ function within(ticks: bigint): bigint {
   return ticks < 0n ? 0n : ticks > ticksMax ? ticksMax : ticks;
 }
 
-/** Nanoseconds since 1970 of an INT96 timestamp: nanoseconds of the day, then the Julian day. */
+/** Nanoseconds since 1970 of an INT96 timestamp, an old form that writers still use: 8 bytes
+ *  nanoseconds of the day, then the Julian day. */
 function int96Nanoseconds(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const days = BigInt(view.getUint32(8, true)) - 2_440_588n;
   return days * 86_400_000_000_000n + view.getBigInt64(0, true);
 }
 
-/** Longest stored decimal: 76 digits take 32 bytes. */
+/** Longest stored decimal number, against malicious files: 76 digits take 32 bytes. */
 const decimalBytesMax = 32;
 const scaleMax = 76;
 

@@ -22,15 +22,14 @@ type Decompress = (
   done: (error: Error | null, result: Uint8Array) => void,
 ) => void;
 
-/** The decompression functions of this version of Node. The oldest supported version has no
- *  Zstandard. */
+/** Node's decompression functions by codec. The oldest supported Node has no Zstandard. */
 const functions: Readonly<Partial<Record<(typeof codecs)[number], Decompress | undefined>>> = {
   gzip: zlib.gunzip,
   brotli: zlib.brotliDecompress,
   zstd: (zlib as { readonly zstdDecompress?: Decompress }).zstdDecompress,
 };
 
-/** Decompresses a page of a Parquet column; `length` is that of the result. */
+/** Decompresses a page of a column to `length` bytes, which the page header states. */
 export async function decompress(
   codec: number,
   bytes: Uint8Array,
@@ -63,7 +62,8 @@ function inflate(
   });
 }
 
-/** Cost in units of event-loop time (`base/loop-share.ts`), per element of compressed data. */
+/** Cost of one element of compressed data (a literal or a copy), in units of event-loop time (about
+ *  10 µs; `base/loop-share.ts`). */
 const unitsPerElement = 0.01;
 
 /** Decompresses Snappy, which Node does not have.
@@ -112,7 +112,7 @@ function copyBack(reader: ParquetBytes, tag: number, output: Uint8Array, at: num
   if (distance === 0 || distance > at || at + length > output.length) {
     throw new ParquetError("a page is not compressed correctly");
   }
-  // The copied bytes may overlap with those that are written.
+  // Byte by byte, because the copied bytes may overlap with those that are written.
   for (let count = 0; count < length; count += 1) {
     output[at + count] = output[at + count - distance] ?? 0;
   }

@@ -1,13 +1,15 @@
 import { ParquetError, ParquetBytes } from "./page-values.ts";
 
-/** Values by field number of a structure in Thrift's compact protocol, in which Parquet writes its
- *  metadata. `read-parquet.ts` and the explorer read it.
+/** Reads the metadata of Parquet files, which is in Thrift's compact protocol: for
+ *  `read-parquet.ts`, and for the explorer's preview.
  *  github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md */
+
+/** A structure of the metadata: its values by field number. */
 export type ThriftStruct = ReadonlyMap<number, ThriftValue>;
 type ThriftValue = boolean | bigint | number | Uint8Array | readonly ThriftValue[] | ThriftStruct;
 
-/** Limit of nested structures, against malicious files; the metadata of Parquet has fewer
- *  levels. */
+/** Deepest nesting of structures, against malicious files that would overflow the stack; the
+ *  metadata of Parquet has fewer levels. */
 const depthMax = 16;
 
 const types = {
@@ -69,7 +71,7 @@ function readList(reader: ParquetBytes, depth: number): readonly ThriftValue[] {
   const head = reader.uint8();
   const type = head & 0x0f;
   const length = head >> 4 === 15 ? reader.varint() : head >> 4;
-  // A list needs at least one byte per element.
+  // A list needs at least one byte per element, so a longer one is malicious.
   if (length > reader.remaining) throw new ParquetError("a list of the metadata is truncated");
   const isFlag = type === types.true || type === types.false;
   const values: ThriftValue[] = [];
@@ -110,7 +112,7 @@ function asStruct(value: ThriftValue | undefined): ThriftStruct | undefined {
   return value instanceof Map ? (value as ThriftStruct) : undefined;
 }
 
-/** Physical types in the order of their numbers.
+/** The types in which values are stored (physical types), in the order of their numbers.
  *  github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift */
 const physicalTypes = [
   "boolean",
@@ -130,7 +132,7 @@ type LogicalType =
   | { readonly kind: "decimal"; readonly scale: number }
   | { readonly kind: "timestamp"; readonly unitsPerSecond: bigint };
 
-/** A column whose values are not in lists or structures. */
+/** A column that queries can read: its values are not in lists or structures. */
 export interface Column {
   readonly name: string;
   readonly type: PhysicalType;
@@ -140,7 +142,7 @@ export interface Column {
   readonly logical: LogicalType | undefined;
 }
 
-/** Where the pages of a column are in one row group. */
+/** Where the pages of one column are in a row group (a part of the rows). */
 export interface ColumnChunk {
   readonly codec: number;
   readonly valueCount: number;
@@ -182,7 +184,7 @@ function schemaOf(file: ThriftStruct): readonly ThriftStruct[] {
   return schema;
 }
 
-/** An element of the schema: a column, or a structure or list of columns. */
+/** An element of the schema, for the explorer: a column, or a structure or list of columns. */
 export interface SchemaElement {
   readonly name: string;
   /** Number of structures around the element; 0 for a column that is in no structure. */
@@ -193,7 +195,8 @@ export interface SchemaElement {
   readonly repetition: "required" | "optional" | "repeated";
 }
 
-/** The whole schema in depth-first order, and the number of rows. */
+/** Reads the whole schema in depth-first order, and the number of rows, for the explorer's preview
+ *  of Parquet files. */
 export function readSchema(footer: Uint8Array): {
   readonly elements: readonly SchemaElement[];
   readonly rowCount: number;
@@ -239,7 +242,7 @@ function readColumns(schema: readonly ThriftStruct[]) {
   return { columns, nested };
 }
 
-/** The index after an element of the schema and everything below it. */
+/** The index in the schema after an element and everything below it. */
 function endOfElement(schema: readonly ThriftStruct[], from: number): number {
   let open = 1;
   let at = from;
@@ -281,7 +284,8 @@ function timestampOf(unit: ThriftStruct | undefined): LogicalType {
   return { kind: "timestamp", unitsPerSecond };
 }
 
-/** The logical type from `converted_type`, the older form that writers still use. */
+/** The logical type of a schema element from its field `converted_type`, the older form that
+ *  writers still use. */
 function convertedOf(element: ThriftStruct): LogicalType | undefined {
   switch (intOf(element, 6)) {
     case 0:

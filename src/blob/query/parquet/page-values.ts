@@ -1,7 +1,7 @@
 import { ByteReader } from "../../../encoding/byte-reader.ts";
 import type { Column } from "./metadata.ts";
 
-/** Decoders of the encodings in which Parquet stores the values of a page. */
+/** Decoders of the encodings of values in Parquet pages, for `column-cursor.ts`. */
 
 /** A Parquet file, or a part of one, that is malformed or that this server cannot read. */
 export class ParquetError extends Error {
@@ -24,7 +24,7 @@ export type NextValue = () => RawValue;
 
 type StoredType = Pick<Column, "type" | "typeLength">;
 
-/** Reads values that are stored one after the other. */
+/** Decodes the plain encoding: values that are stored one after the other. */
 export function plainValues(reader: ParquetBytes, { type, typeLength }: StoredType): NextValue {
   switch (type) {
     case "boolean":
@@ -68,7 +68,8 @@ const widths: Readonly<Partial<Record<Column["type"], number>>> = {
   double: 8,
 };
 
-/** Reads values whose first bytes are stored together, then their second bytes, and so on. */
+/** Decodes the encoding BYTE_STREAM_SPLIT: the first bytes of all values are stored together, then
+ *  their second bytes, and so on. */
 export function splitValues(reader: ParquetBytes, column: StoredType): NextValue {
   const width = column.type === "fixed" ? column.typeLength : (widths[column.type] ?? 0);
   if (width <= 0) throw new ParquetError("values of this type cannot be split");
@@ -128,7 +129,7 @@ export class RunReader {
       this.#left = length;
       return;
     }
-    // The last groups may be cut off after the last value.
+    // Writers may cut off the last groups after the last value.
     this.#packed = reader.take(Math.min(length * this.#width, reader.remaining));
     this.#bit = 0;
     this.#left = Math.floor((this.#packed.length * 8) / this.#width);
@@ -142,7 +143,8 @@ function readNumber(reader: ParquetBytes, bytes: number): number {
   return value;
 }
 
-/** The number in `width` bits; the lowest bits of a byte come first. Exact up to 53 bits. */
+/** The number in `width` bits from bit `from` on; the lowest bits of a byte come first. Exact up to
+ *  53 bits; `bigBitsAt` is for longer ones. */
 function bitsAt(bytes: Uint8Array, from: number, width: number): number {
   let value = 0;
   for (let have = 0; have < width;) {
@@ -156,7 +158,7 @@ function bitsAt(bytes: Uint8Array, from: number, width: number): number {
   return value;
 }
 
-/** Limit of this server for the values of a block of differences; writers use 128. */
+/** Most values in a block of the delta encoding, against malicious files; writers use 128. */
 const blockValuesMax = 65_536;
 
 /** Reads whole numbers of which only the differences are stored, in blocks of several parts. The
@@ -182,7 +184,7 @@ export class DeltaReader {
   #bit = 0;
   #left = 0;
 
-  /** `bits` is the size of the numbers: 32 or 64. */
+  /** `bits` is the size of the numbers in the writer: 32 or 64. */
   constructor(reader: ParquetBytes, bits = 64) {
     this.#half = 2n ** BigInt(bits - 1);
     const blockValues = reader.varint();
@@ -209,7 +211,7 @@ export class DeltaReader {
     return this.#value;
   }
 
-  /** Moves the underlying reader behind the stored values, without computing them. */
+  /** Moves the underlying reader behind the values, where other data follows. */
   skip(): void {
     for (let left = this.#count - 1; left > 0; left -= this.#perPart) this.#startPart();
   }
@@ -250,8 +252,8 @@ function bigBitsAt(bytes: Uint8Array, from: number, width: number): bigint {
   return value;
 }
 
-/** Returns a reader of the delta-encoded values at the position of `reader`, and moves `reader`
- *  behind them. */
+/** Returns a reader of the delta-encoded numbers at the position of `reader`, and moves `reader`
+ *  behind them, where the texts that they describe begin. */
 function section(reader: ParquetBytes): DeltaReader {
   const values = new DeltaReader(new ParquetBytes(reader.bytes.subarray(reader.at)));
   new DeltaReader(reader).skip();

@@ -6,14 +6,15 @@ import { readMetadata, type Column, type ParquetMetadata, type RowGroup } from "
 /** Reads Parquet files for Query Blob Contents: only the columns that a query names, by ranges of
  *  the blob, so that a query needs memory for a page of each column, not for the file. */
 
-/** Limit of this server for the metadata, which is parsed at once. */
+/** Longest metadata of a Parquet file that this server parses: it is parsed at once, without pause
+ *  for other requests. */
 const metadataBytesMax = 2 * 1024 * 1024;
-/** Limit of this server for the pages and dictionaries that a query holds in memory: one page of
- *  each column that it needs. */
+/** Most bytes of pages and dictionaries that one query holds in memory: it needs one page of each
+ *  column at a time. Beyond it the query fails. */
 const heldBytesMax = 64 * 1024 * 1024;
 
-/** Reads the rows, only the columns with these names; undefined: all columns.
- *  parquet.apache.org/docs/file-format/ */
+/** Reads the rows of a Parquet file as records, with only the columns of these names; undefined:
+ *  all columns. parquet.apache.org/docs/file-format/ */
 export async function* readParquet(
   file: RangeFile,
   names: ReadonlySet<string> | undefined,
@@ -42,7 +43,8 @@ export async function* readParquet(
 const tailBytes = 8;
 const magic = "PAR1";
 
-/** Reads the metadata: at the end of the file, before its length and the four letters `PAR1`. */
+/** Reads the bytes of the metadata, which is at the end of the file, before its length and the four
+ *  letters `PAR1`. */
 async function readFooter(file: RangeFile): Promise<Uint8Array> {
   if (file.length < tailBytes + magic.length) throw new ParquetError("the file is too short");
   const tail = Buffer.from(await file.read(file.length - tailBytes, tailBytes));
@@ -58,8 +60,8 @@ async function readFooter(file: RangeFile): Promise<Uint8Array> {
   return file.read(from, length);
 }
 
-/** The columns to read. At least one, because a query without columns (`COUNT(*)`) counts the
- *  rows. */
+/** The columns that a query needs. At least one, because a query without columns (`COUNT(*)`)
+ *  counts the rows. */
 function columnsFor(
   { columns, nested }: ParquetMetadata,
   names: ReadonlySet<string> | undefined,

@@ -5,7 +5,7 @@ import type { MemoryBudget } from "../base/memory-budget.ts";
 import { ticksPerSecond } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
-import { isTemporary } from "../store/store.ts";
+import { isTemporary, StoreClosed } from "../store/store.ts";
 import type { AccessLogEntry, WriteAccess } from "./http-service.ts";
 import { boundPipelining, isSurplus } from "./limits/connections.ts";
 import { BodyAborted, RequestBody } from "./request/request-body.ts";
@@ -80,7 +80,9 @@ async function handle(
   } catch (error) {
     if (error instanceof BodyAborted || (request.destroyed && !request.complete)) return;
     const fields = { err: error, url: request.url, method: request.method };
-    if (isTemporary(error)) log.warn(fields, "storage unavailable; response cut off");
+    // A stop waits 10 s for running requests, and then closes the store.
+    const isCutOff = isTemporary(error) || error instanceof StoreClosed;
+    if (isCutOff) log.warn(fields, "storage unavailable; response cut off");
     else log.error(fields, "request failed");
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();

@@ -55,6 +55,8 @@ class SmbFileClient {
   #guid: Buffer | undefined;
   #connection: SmbConnection | undefined;
   #held: Held | undefined;
+  /** The open or resumption of a handle that runs, or the last one. */
+  #opening: Promise<void> = Promise.resolve();
   /** Its connection was lost, and its handle was durable. */
   #lost: Held | undefined;
 
@@ -67,12 +69,12 @@ class SmbFileClient {
     if (this.#held?.connection.isLost === true) this.#lose(this.#held);
     const [held, lost] = [this.#held, this.#lost];
     if (held !== undefined) return this.#useHeld(held);
-    if (lost !== undefined) return this.#resume(lost);
+    if (lost !== undefined) return (this.#opening = this.#resume(lost));
     const key = `${random.pick(Object.values(kinds))}${epoch()}-${random.below(filesEach)}`;
     const die = random.below(100);
     if (die < 30) return this.#ensure(key, { action: "read" });
     if (die < 60) return this.#ensure(key, { action: "write", value: unique() });
-    await this.#take(key);
+    await (this.#opening = this.#take(key));
   }
 
   /** Creates the file if it is absent. */
@@ -165,6 +167,8 @@ class SmbFileClient {
   }
 
   async #giveUp(connection: SmbConnection, notice: Answered): Promise<void> {
+    // A notice can follow the response to an open at once, before this client knows its handle.
+    await this.#opening.catch(() => undefined);
     const leaseBreak = leaseBreakIn(notice);
     const held = this.#held;
     const isHeld = held !== undefined && isOf(held, notice);

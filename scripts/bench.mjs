@@ -35,8 +35,8 @@ const measurements = {
   "--smb": () => import("./bench/smb.mjs"),
   "--events": () => runBench("events", { needsServer: needsServer() }),
   "--feed": () => runBench("feed", { needsServer: false }),
-  "--tracing": () => runBench("tracing", { needsServer: false }),
-  "--encryption": () => runBench("encryption", { needsServer: false }),
+  "--tracing": () => runBench("tracing", { needsServer: process.argv.includes("--sockets") }),
+  "--encryption": () => runBench("encryption", { needsServer: process.argv.includes("--sockets") }),
 };
 if (Object.hasOwn(measurements, first)) {
   // The measurement parses the remaining words itself.

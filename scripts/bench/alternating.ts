@@ -1,9 +1,14 @@
-import type { Client } from "./target.ts";
+import { processCpuMicroseconds } from "./process-figures.ts";
+import type { Server } from "./servers.ts";
+import { targetAt, type Client } from "./target.ts";
 
 /** One of the servers that are compared. */
 export interface Compared {
   readonly name: string;
-  readonly client: Client;
+  /** Send requests at the same time. */
+  readonly clients: readonly Client[];
+  /** CPU time that the server has taken so far. */
+  readonly cpuMicroseconds: () => number;
 }
 
 export interface Operation {
@@ -12,12 +17,30 @@ export interface Operation {
   readonly run: (client: Client, index: number) => Promise<unknown>;
 }
 
-const clients = 16;
+const clientsCount = 16;
 const quarter = 0.25;
 
+/** A server in this process. */
+export function comparedInProcess(name: string, client: Client): Compared {
+  const clients = Array.from({ length: clientsCount }, () => client);
+  const cpuMicroseconds = (): number => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  };
+  return { name, clients, cpuMicroseconds };
+}
+
+/** A server process, with its sockets. */
+export async function comparedServer(name: string, server: Server): Promise<Compared> {
+  const target = targetAt(server.address);
+  const clients = Array.from({ length: clientsCount }, () => target.connect("blob"));
+  await Promise.all(clients.map((client) => client.open()));
+  return { name, clients, cpuMicroseconds: () => processCpuMicroseconds(server.pid) };
+}
+
 /** Prints the CPU time per request of each server, and how much more it is than that of the first
- *  one. All servers are in this process and take turns, so that load of the machine affects them
- *  alike. The difference is the median over rounds; its quartiles show the noise. */
+ *  one. The servers take turns, so that load of the machine affects them alike. The difference is
+ *  the median over rounds; its quartiles show the noise. */
 export async function compareAlternating(
   servers: readonly Compared[],
   operations: readonly Operation[],
@@ -25,11 +48,11 @@ export async function compareAlternating(
 ): Promise<void> {
   for (const operation of operations) {
     const costs = servers.map((): number[] => []);
-    for (const { client } of servers) await measure(client, operation);
+    for (const server of servers) await measure(server, operation);
     for (let round = 0; round < rounds; round += 1) {
       const order = [...servers.keys()].map((index) => (index + round) % servers.length);
       for (const index of order) {
-        costs[index]?.push(await measure(servers[index]!.client, operation));
+        costs[index]?.push(await measure(servers[index]!, operation));
       }
     }
     const [first = []] = costs;
@@ -46,18 +69,17 @@ export async function compareAlternating(
 }
 
 /** CPU microseconds per request. */
-async function measure(client: Client, { run, requestsPerRound }: Operation): Promise<number> {
-  const before = process.cpuUsage();
+async function measure(server: Compared, { run, requestsPerRound }: Operation): Promise<number> {
+  const before = server.cpuMicroseconds();
   let next = 0;
-  const work = async (): Promise<void> => {
+  const work = async (client: Client): Promise<void> => {
     while (next < requestsPerRound) {
       next += 1;
       await run(client, next);
     }
   };
-  await Promise.all(Array.from({ length: clients }, work));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / requestsPerRound;
+  await Promise.all(server.clients.map(work));
+  return (server.cpuMicroseconds() - before) / requestsPerRound;
 }
 
 function quantile(values: readonly number[], at: number): number {

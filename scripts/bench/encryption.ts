@@ -1,53 +1,89 @@
-// `npm run bench -- --encryption`: CPU time per request that encryption at rest costs, in process,
-// on a data folder.
+// `npm run bench -- --encryption [--sockets] [ROUNDS]`: CPU time per request that encryption at
+// rest costs, on a data folder: in process, or of two server processes with their sockets.
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { compareAlternating, type Operation } from "./alternating.ts";
+import {
+  compareAlternating,
+  comparedInProcess,
+  comparedServer,
+  type Compared,
+  type Operation,
+} from "./alternating.ts";
 import { openInProcess } from "./in-process.ts";
-import { newFolder } from "./servers.ts";
+import { newFolder, startEtagere } from "./servers.ts";
 import type { Client } from "./target.ts";
 
-const rounds = 24;
+const words = process.argv.slice(2);
+const hasSockets = words.includes("--sockets");
+const rounds = Number(words.find((word) => /^\d+$/.test(word)) ?? 24);
 const kibibyte = 1024;
 const blobType = "x-ms-blob-type: BlockBlob\r\n";
-/** Length of a content, and requests per round. */
+/** Length of a content, requests per round, and number of blobs. */
 const lengths = [
-  [kibibyte, 1000],
-  [30_000, 300],
-  [1_000_000, 40],
+  [kibibyte, 2000, 100],
+  [30_000, 500, 100],
+  [1_000_000, 60, 30],
 ] as const;
+/** So many blobs of 1 KiB that no cache of recent values holds them. */
+const coldBlobs = 30_000;
+const coldPerRound = 2000;
 
 process.env["ETAGERE_BENCH_KEY"] = randomBytes(32).toString("hex");
+const encrypted = "env:ETAGERE_BENCH_KEY";
+
 const put = (client: Client, path: string, body: Buffer) =>
   client.send({ method: "PUT", path, headers: blobType, body, expect: 201 });
-const operations: readonly Operation[] = lengths.flatMap(([length, requestsPerRound]) => {
+const get = (client: Client, path: string) => client.send({ method: "GET", path, expect: 200 });
+const operations: readonly Operation[] = lengths.flatMap(([length, requestsPerRound, blobs]) => {
   const body = randomBytes(length);
   return [
     {
       name: `put of ${length} bytes`,
       requestsPerRound,
-      run: (client: Client, index: number) => put(client, `cost/${length}-${index % 100}`, body),
+      run: (client: Client, index: number) => put(client, `cost/${length}-${index % blobs}`, body),
     },
     {
       name: `get of ${length} bytes`,
       requestsPerRound,
-      run: (client: Client, index: number) =>
-        client.send({ method: "GET", path: `cost/${length}-${index % 30}`, expect: 200 }),
+      run: (client: Client, index: number) => get(client, `cost/${length}-${index % blobs}`),
     },
   ];
 });
+const coldBody = randomBytes(kibibyte);
+const fillCold: Operation = {
+  name: "first put of 1024 bytes",
+  requestsPerRound: coldBlobs,
+  run: (client, index) => put(client, `cost/cold-${index % coldBlobs}`, coldBody),
+};
+let coldIndex = 0;
+const getCold: Operation = {
+  name: `get of 1024 bytes, of ${coldBlobs} blobs`,
+  requestsPerRound: coldPerRound,
+  run: (client) => get(client, `cost/cold-${(coldIndex += 7) % coldBlobs}`),
+};
 
-const folders = [newFolder("plain"), newFolder("encrypted")];
-const keys = [undefined, "env:ETAGERE_BENCH_KEY"];
-const servers = await Promise.all(
-  folders.map((folder, index) => openInProcess(folder, { encryption: keys[index] })),
-);
-const compared = servers.map((server, index) => {
-  return { name: ["plain", "encrypted"][index] ?? "", client: server.connect("blob") };
-});
-for (const { client } of compared) {
-  await client.send({ method: "PUT", path: "cost?restype=container", expect: 201 });
+async function start(index: number): Promise<readonly [Compared, () => Promise<void>]> {
+  const name = ["plain", "encrypted"][index] ?? "";
+  const location = newFolder(name);
+  const encryption = index === 0 ? undefined : encrypted;
+  const remove = (): void => rmSync(location, { recursive: true, force: true });
+  if (hasSockets) {
+    const more = encryption === undefined ? [] : [`--encryption=${encryption}`];
+    const program = "dist/cli/main.js";
+    const server = await startEtagere({ program, location, workers: 1, more });
+    return [await comparedServer(name, server), () => server.stop().then(remove)];
+  }
+  const server = await openInProcess(location, { encryption });
+  return [comparedInProcess(name, server.connect("blob")), () => server.stop().then(remove)];
+}
+
+const started = await Promise.all([start(0), start(1)]);
+const compared = started.map(([server]) => server);
+for (const { clients } of compared) {
+  await clients[0]!.send({ method: "PUT", path: "cost?restype=container", expect: 201 });
 }
 await compareAlternating(compared, operations, rounds);
-for (const server of servers) await server.stop();
-for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+await compareAlternating(compared, [fillCold], 0);
+await compareAlternating(compared, [getCold], rounds);
+for (const { clients } of compared) for (const client of clients) client.close();
+for (const [, stop] of started) await stop();

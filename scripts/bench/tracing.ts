@@ -1,15 +1,23 @@
-// `npm run bench -- --tracing [SHARE]`: CPU time per request that tracing costs, in process and on
-// the memory engine: without, and with a share of sampled requests, 0.01 unless given. The
-// collector is another process.
+// `npm run bench -- --tracing [--sockets] [SHARE [ROUNDS]]`: CPU time per request that tracing
+// costs: without, and with a share of sampled requests, 0.01 unless given. In process and on the
+// memory engine, or of server processes with their sockets and data folders. The collector is
+// another process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { openTelemetry } from "../../src/server/telemetry/open-telemetry.ts";
 import { realClock, realRandom } from "../../src/host/world.ts";
-import { compareAlternating, type Operation } from "./alternating.ts";
+import {
+  compareAlternating,
+  comparedInProcess,
+  comparedServer,
+  type Compared,
+  type Operation,
+} from "./alternating.ts";
 import { openInProcess } from "./in-process.ts";
+import { startEtagere } from "./servers.ts";
 import type { Client } from "./target.ts";
 
-const rounds = 40;
+const roundsDefault = 40;
 const requestsPerRound = 1000;
 const body = Buffer.alloc(1024, "x");
 const blobType = "x-ms-blob-type: BlockBlob\r\n";
@@ -22,11 +30,10 @@ const [port] = (await once(child.stdout, "data")) as [Buffer];
 const url = `http://127.0.0.1:${port.toString().trim()}`;
 const log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 const world = { clock: realClock(), random: realRandom(), log };
-const sampled = (ratio: string) => {
-  process.env["OTEL_TRACES_SAMPLER"] = "parentbased_traceidratio";
-  process.env["OTEL_TRACES_SAMPLER_ARG"] = ratio;
-  return openTelemetry({ url, ...world });
-};
+interface Started {
+  readonly compared: readonly Compared[];
+  readonly stop: () => Promise<void>;
+}
 
 const put = (client: Client, path: string, headers = "", expect = 201) =>
   client.send({ method: "PUT", path, headers: blobType + headers, body, expect });
@@ -48,19 +55,51 @@ const operations: readonly Operation[] = [
   },
 ];
 
-const [share = "0.01"] = process.argv.slice(2);
-const telemetry = sampled(share);
-const tracers = [undefined, telemetry.tracer, undefined];
+const words = process.argv.slice(2).filter((word) => word !== "--sockets");
+const hasSockets = process.argv.includes("--sockets");
+const [share = "0.01", roundsText = String(roundsDefault)] = words;
+process.env["OTEL_TRACES_SAMPLER"] = "parentbased_traceidratio";
+process.env["OTEL_TRACES_SAMPLER_ARG"] = share;
 const names = ["without tracing", `${share} sampled`, "without again"];
-const servers = await Promise.all(tracers.map((tracer) => openInProcess(undefined, { tracer })));
-const compared = servers.map((server, index) => {
-  return { name: names[index] ?? "", client: server.connect("blob") };
-});
-for (const { client } of compared) {
+
+/** Servers in this process, on the memory engine. */
+async function startHere(): Promise<Started> {
+  const telemetry = openTelemetry({ url, ...world });
+  const tracers = [undefined, telemetry.tracer, undefined];
+  const servers = await Promise.all(tracers.map((tracer) => openInProcess(undefined, { tracer })));
+  const compared = servers.map((server, index) =>
+    comparedInProcess(names[index] ?? "", server.connect("blob")),
+  );
+  const stop = async (): Promise<void> => {
+    for (const server of servers) await server.stop();
+    await telemetry.close();
+  };
+  return { compared, stop };
+}
+
+/** Server processes, each with a data folder. */
+async function startProcesses(): Promise<Started> {
+  const program = "dist/cli/main.js";
+  const otlp = [[], [`--otlp=${url}`], []];
+  const servers = await Promise.all(
+    otlp.map((more) => startEtagere({ program, workers: 1, more })),
+  );
+  const compared = await Promise.all(
+    servers.map((server, index) => comparedServer(names[index] ?? "", server)),
+  );
+  const stop = async (): Promise<void> => {
+    for (const { clients } of compared) for (const client of clients) client.close();
+    for (const server of servers) await server.stop();
+  };
+  return { compared, stop };
+}
+
+const { compared, stop } = await (hasSockets ? startProcesses() : startHere());
+for (const { clients } of compared) {
+  const client = clients[0]!;
   await client.send({ method: "PUT", path: "cost?restype=container", expect: 201 });
   await put(client, "cost/read");
 }
-await compareAlternating(compared, operations, rounds);
-for (const server of servers) await server.stop();
-await telemetry.close();
+await compareAlternating(compared, operations, Number(roundsText));
+await stop();
 child.kill();

@@ -90,6 +90,11 @@ const alignedMax = 96;
 export const otherBufferBytes = 256 * 1024;
 const bodyPageBytes = 64 * 1024;
 const pagesPerBuffer = bufferBytes / bodyPageBytes;
+/** Limit of the buffers for encrypted bytes, 9 MiB in total: each is filled and written at once. */
+const sealedMax = 16;
+/** Takes the encrypted bytes of a buffer and a block of seals
+ *  (`content/extents/sealed-layout.ts`). */
+const pagesPerSealed = pagesPerBuffer + 1;
 /** Pages before the buffers: one for the CRC-64, one for `scratch`. */
 const pagesBefore = 2;
 
@@ -120,7 +125,7 @@ export const { WebAssembly } = globalThis as unknown as {
  *  buffers are used. */
 export const bufferMemory = new WebAssembly.Memory({
   initial: pagesBefore,
-  maximum: pagesBefore + alignedMax * pagesPerBuffer,
+  maximum: pagesBefore + alignedMax * pagesPerBuffer + sealedMax * pagesPerSealed,
   shared: true,
 });
 /** Where the program of the CRC-64 stores its results: after its eight tables of 256 words. */
@@ -136,7 +141,9 @@ export const scratch = Buffer.from(bufferMemory.buffer, bodyPageBytes, bodyPageB
  *  buffers that were taken before refer to the earlier one. */
 const alignedMemory = new WeakSet<ArrayBufferLike>([bufferMemory.buffer]);
 const free: Buffer[] = [];
+const freeSealed: Buffer[] = [];
 let allocated = 0;
+let allocatedSealed = 0;
 
 /** Whether bytes are a buffer of this pool or begin at a block of one. */
 export function isAligned(bytes: Uint8Array): boolean {
@@ -173,12 +180,28 @@ export function releaseBuffer(buffer: Buffer): void {
   if (isAligned(buffer)) free.push(buffer);
 }
 
-/** Adds an aligned buffer by growing the shared memory, which keeps its place, so nothing is
- *  copied. */
+/** An aligned buffer for encrypted bytes; undefined if all are in use. */
+export function acquireSealed(): Buffer | undefined {
+  const unused = freeSealed.pop();
+  if (unused !== undefined || allocatedSealed === sealedMax) return unused;
+  allocatedSealed += 1;
+  return grow(pagesPerSealed);
+}
+
+/** Takes back a buffer that nothing writes any more. */
+export function releaseSealed(buffer: Buffer): void {
+  freeSealed.push(buffer);
+}
+
 function allocate(): Buffer {
-  const page = bufferMemory.grow(pagesPerBuffer);
   allocated += 1;
+  return grow(pagesPerBuffer);
+}
+
+/** Copies nothing: growing shared memory keeps its place. */
+function grow(pages: number): Buffer {
+  const page = bufferMemory.grow(pages);
   const { buffer } = bufferMemory;
   alignedMemory.add(buffer);
-  return Buffer.from(buffer, page * bodyPageBytes, bufferBytes);
+  return Buffer.from(buffer, page * bodyPageBytes, pages * bodyPageBytes);
 }

@@ -2,11 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openContentFixture } from "../../../tests/harness/content-fixture.ts";
 import { testCipher } from "../../../tests/harness/test-encryption.ts";
+import { blockBytes } from "../../process/bytes.ts";
 import { sealBytes } from "../../store/encryption/cipher.ts";
 import { whole } from "../content-ref.ts";
-import { encryptedFiles, placeOf, sealedLayout } from "./encrypted-files.ts";
+import { encryptedFiles } from "./encrypted-files.ts";
 import { ContentDamaged, type ExtentFile } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
+import { groupBytes, placeOf, sealedLayout } from "./sealed-layout.ts";
 
 const extent = 5n;
 const lengths = fc.oneof(
@@ -14,23 +16,35 @@ const lengths = fc.oneof(
   fc.constantFrom(31, 32, 33, 16_384, 65_535, 65_536, 65_537, 81_920, 131_073),
   fc.integer({ min: 60_000, max: 300_000 }),
 );
+const largeLengths = fc.oneof(
+  fc.constantFrom(65_536, 65_537, 262_144, groupBytes, groupBytes + 1, 2 * groupBytes),
+  fc.integer({ min: 1, max: 3 * groupBytes }),
+);
+/** The kinds of extents, with the lengths of their regions. */
+const kinds = [
+  ["packed", { isAligned: false, lengths, runs: 40 }],
+  ["aligned", { isAligned: true, lengths: largeLengths, runs: 15 }],
+] as const;
 
 function pattern(length: number, seed: number): Uint8Array {
   return Uint8Array.from({ length }, (_, index) => (index * 31 + seed * 17 + (index >> 8)) & 0xff);
 }
 
 /** A file of regions, one after the other. */
-async function writeRegions(sizes: readonly number[]) {
+async function writeRegions(sizes: readonly number[], isAligned = false) {
   const stored = memoryFiles({ bytesMax: 2 ** 30 });
   const files = encryptedFiles(stored, testCipher());
-  const file = await files.create(extent);
-  const regions = sealedLayout.newRegions(16 * 1024 * 1024);
+  const file = await files.create(extent, isAligned);
+  const regions = sealedLayout.newRegions(16 * 1024 * 1024, isAligned);
   const written = [];
   for (const [index, length] of sizes.entries()) {
     const range = regions.allocate(length);
     if (range === undefined) throw new Error("no room");
     const bytes = pattern(length, index);
-    await file.write(bytes, range.offset);
+    // As bodies are written: large ones buffer by buffer.
+    for (let from = 0; from < length; from += groupBytes) {
+      await file.write(bytes.subarray(from, from + groupBytes), range.offset + from);
+    }
     written.push({ ...range, bytes });
   }
   return { stored, files, file, regions, written };
@@ -43,41 +57,77 @@ async function readRange(file: ExtentFile, offset: number, length: number): Prom
 }
 
 describe("encrypted extents", () => {
-  it("contain any ranges of any regions, which do not overlap and end where the layout says", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(lengths, { minLength: 1, maxLength: 6 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        async (sizes, from, to) => {
-          const { file, regions, written } = await writeRegions(sizes);
-          let end = 0;
-          for (const { offset, length, bytes } of written) {
-            const start = Math.floor(from * (length - 1));
-            const count = Math.max(1, Math.floor(to * (length - start)));
-            expect(placeOf(offset).position).toBeGreaterThanOrEqual(end);
-            end = sealedLayout.storedEnd(offset, length);
-            expect(sealedLayout.storedEnd(offset + start, count)).toBeLessThanOrEqual(end);
-            const read = await readRange(file, offset + start, count);
-            expect(Buffer.compare(read, bytes.subarray(start, start + count))).toBe(0);
-          }
-          expect(end).toBeLessThanOrEqual(regions.tail);
-        },
-      ),
-      { numRuns: 40 },
-    );
-  });
+  it.each(kinds)(
+    "contain any ranges of any %s regions, which do not overlap and end where the layout says",
+    async (_, kind) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(kind.lengths, { minLength: 1, maxLength: 6 }),
+          fc.double({ min: 0, max: 1, noNaN: true }),
+          fc.double({ min: 0, max: 1, noNaN: true }),
+          async (sizes, from, to) => {
+            const { file, regions, written } = await writeRegions(sizes, kind.isAligned);
+            let end = 0;
+            for (const { offset, length, bytes } of written) {
+              const start = Math.floor(from * (length - 1));
+              const count = Math.max(1, Math.floor(to * (length - start)));
+              expect(placeOf(offset).position).toBeGreaterThanOrEqual(end);
+              end = sealedLayout.storedEnd(offset, length);
+              expect(sealedLayout.storedEnd(offset + start, count)).toBeLessThanOrEqual(end);
+              const read = await readRange(file, offset + start, count);
+              expect(Buffer.compare(read, bytes.subarray(start, start + count))).toBe(0);
+            }
+            expect(end).toBeLessThanOrEqual(regions.tail);
+          },
+        ),
+        { numRuns: kind.runs },
+      );
+    },
+  );
 
   it("take at most a fifth more than their bytes, so that compaction ends", () => {
-    for (const length of [257, 512, 4096, 5000, 65_536, 65_537, 100_000, 4_194_305]) {
-      const regions = sealedLayout.newRegions(16 * 1024 * 1024);
-      regions.allocate(length);
-      expect(regions.tail / length, String(length)).toBeLessThan(1.4);
+    const packed = [257, 512, 4096, 5000, 65_536, 65_537, 100_000, 4_194_305];
+    const aligned = [262_144, 262_145, 1_000_000, 1_048_576, 4_194_305];
+    for (const [isAligned, sizes] of [
+      [false, packed],
+      [true, aligned],
+    ] as const) {
+      for (const length of sizes) {
+        const regions = sealedLayout.newRegions(16 * 1024 * 1024, isAligned);
+        regions.allocate(length);
+        expect(regions.tail / length, String(length)).toBeLessThan(1.4);
+      }
     }
   });
 
+  it("write a buffer of a large body and its seals as one range of whole blocks", async () => {
+    const writes: (readonly [number, number])[] = [];
+    const stored = memoryFiles({ bytesMax: 2 ** 30 });
+    const file = await stored.create(extent);
+    const create = async (): Promise<ExtentFile> => ({
+      write: async (bytes, position) => void writes.push([position, bytes.length]),
+      read: (bytes, position) => file.read(bytes, position),
+      sync: () => file.sync(),
+      close: () => file.close(),
+    });
+    const encrypted = await encryptedFiles({ ...stored, create }, testCipher()).create(
+      extent,
+      true,
+    );
+    const regions = sealedLayout.newRegions(16 * 1024 * 1024, true);
+    const { offset = 0 } = regions.allocate(groupBytes + 100_000) ?? {};
+    await encrypted.write(pattern(groupBytes, 1), offset);
+    await encrypted.write(pattern(100_000, 2), offset + groupBytes);
+    const pitch = blockBytes + groupBytes;
+    expect(writes).toEqual([
+      [0, pitch],
+      [pitch, blockBytes + 2 * 65_536],
+    ]);
+    expect(regions.tail).toBe(pitch + blockBytes + 2 * 65_536);
+  });
+
   it("reuse what was freed, a region or its end", async () => {
-    const regions = sealedLayout.newRegions(16 * 1024 * 1024);
+    const regions = sealedLayout.newRegions(16 * 1024 * 1024, false);
     const long = regions.allocate(200_000);
     const after = regions.allocate(100);
     if (long === undefined || after === undefined) throw new Error("no room");
@@ -88,8 +138,21 @@ describe("encrypted extents", () => {
     expect(regions.tail).toBeLessThanOrEqual(placeOf(after.offset).position);
   });
 
-  it("read only the chunks of a range", async () => {
-    const { stored, written } = await writeRegions([300_000]);
+  it("reuse the end of an aligned region that was freed", async () => {
+    const regions = sealedLayout.newRegions(16 * 1024 * 1024, true);
+    const long = regions.allocate(8 * groupBytes);
+    if (long === undefined) throw new Error("no room");
+    regions.free({ offset: long.offset + 100_000, length: 8 * groupBytes - 100_000 });
+    expect(regions.tail).toBe(blockBytes + 2 * 65_536);
+    regions.free({ offset: long.offset, length: 100_000 });
+    expect(regions.tail).toBe(0);
+  });
+
+  it.each([
+    ["packed", false, 16_384 + sealBytes],
+    ["aligned, with the seals of the group", true, 65_536 + sealBytes],
+  ])("read only the chunks of a range: %s", async (_, isAligned, expected) => {
+    const { stored, written } = await writeRegions([300_000], isAligned);
     let read = 0;
     const counted = {
       ...stored,
@@ -110,7 +173,7 @@ describe("encrypted extents", () => {
     const file = await encryptedFiles(counted, testCipher()).open(extent);
     const [{ offset, bytes } = { offset: 0, bytes: new Uint8Array(0) }] = written;
     expect(await readRange(file, offset + 100_000, 10)).toEqual(bytes.slice(100_000, 100_010));
-    expect(read).toBe(16_384 + sealBytes);
+    expect(read).toBe(expected);
   });
 
   it("reject chunks that were swapped, moved to another extent, or changed", async () => {
@@ -130,6 +193,24 @@ describe("encrypted extents", () => {
     const other = await stored.create(6n);
     await other.write(chunks[0] as Uint8Array, placeOf(first).position);
     await expect(readRange(await files.open(6n), first, 512)).rejects.toThrow(ContentDamaged);
+  });
+});
+
+describe("aligned encrypted regions", () => {
+  it("reject a changed chunk and a changed seal", async () => {
+    const { stored, files, written } = await writeRegions([2 * groupBytes], true);
+    const [{ offset } = { offset: 0 }] = written;
+    const raw = await stored.open(extent);
+    const file = await files.open(extent);
+    const second = placeOf(offset).position + blockBytes + groupBytes;
+    for (const position of [second + sealBytes + 30, second + blockBytes + 65_536 + 5]) {
+      const [byte = 0] = await readRange(raw, position, 1);
+      await raw.write(Uint8Array.of(byte ^ 1), position);
+      const damaged = readRange(file, offset + groupBytes + 65_536, 10);
+      await expect(damaged).rejects.toThrow(ContentDamaged);
+      await raw.write(Uint8Array.of(byte), position);
+      expect(await readRange(file, offset + groupBytes + 65_536, 10)).toHaveLength(10);
+    }
   });
 });
 

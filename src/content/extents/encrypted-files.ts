@@ -1,208 +1,192 @@
-import { sealBytes, SealBroken, type Cipher } from "../../store/encryption/cipher.ts";
+import type { Span } from "../../base/span.ts";
+import { blockBytes, freeBytes } from "../../process/bytes.ts";
 import {
-  ContentDamaged,
-  type ExtentFile,
-  type ExtentFiles,
-  type ExtentLayout,
-} from "./extent-files.ts";
-import { RegionAllocator, type ExtentRange, type Regions } from "./regions.ts";
+  sealBytes,
+  SealBroken,
+  type Cipher,
+  type SealedParts,
+} from "../../store/encryption/cipher.ts";
+import { ContentDamaged, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
+import {
+  returnAligned,
+  returnBuffer,
+  takeAligned,
+  takeBuffer,
+} from "../../process/sealed-buffers.ts";
+import {
+  chunkPositions,
+  groupBytes,
+  placeOf,
+  sealedLayout,
+  storedRange,
+  type SealedPlace,
+  type StoredRange,
+} from "./sealed-layout.ts";
 
 /** Encrypts extents: `data/storage-backends.ts` wraps the files of an encrypted store with it. A
- *  chunk is encrypted for its position, so that bytes that were moved or changed on the disk cannot
- *  be read. */
+ *  chunk is encrypted for its position (`sealed-layout.ts`), so that bytes that were moved or
+ *  changed on the disk cannot be read. */
 
-/** Wraps `files` so that bytes are encrypted in chunks, each for its position in its extent. It
- *  offers no aligned extents, because those take buffers unchanged, and no spare space (for
- *  compaction on a full disk), because only whole regions could be moved into it. */
+/** Extents whose bytes are encrypted in chunks, each for its position. There is no spare space,
+ *  because only whole regions could be moved into it. */
 export function encryptedFiles(files: ExtentFiles, cipher: Cipher): ExtentFiles {
-  const { blockBytes: _, spare: __, ...rest } = files;
+  const { spare: _, ...rest } = files;
+  const encrypted = (file: ExtentFile, extent: bigint): ExtentFile => {
+    const chunks = new EncryptedChunks(file, extent, cipher);
+    const canShorten = file.shorten !== undefined;
+    return {
+      sync: () => file.sync(),
+      close: () => file.close(),
+      ...(canShorten && { shorten: (bytes: number) => file.shorten?.(bytes) }),
+      write: (bytes, offset, span) => chunks.write(bytes, offset, span),
+      read: (bytes, offset, span) => chunks.read(bytes, offset, span),
+    };
+  };
   return {
     ...rest,
     layout: sealedLayout,
-    create: async (extent) => encryptedFile(await files.create(extent), extent, cipher),
-    open: async (extent) => encryptedFile(await files.open(extent), extent, cipher),
+    create: async (extent, isAligned) => encrypted(await files.create(extent, isAligned), extent),
+    open: async (extent) => encrypted(await files.open(extent), extent),
   };
 }
 
-function encryptedFile(file: ExtentFile, extent: bigint, cipher: Cipher): ExtentFile {
-  const canShorten = file.shorten !== undefined;
-  return {
-    sync: () => file.sync(),
-    close: () => file.close(),
-    ...(canShorten && { shorten: (bytes: number) => file.shorten?.(bytes) }),
-    write(bytes, offset, span) {
-      const { position, at, chunkBytes } = placeOf(offset);
-      if (at % chunkBytes !== 0) throw new Error(`encrypted bytes begin inside a chunk at ${at}`);
-      const pitch = chunkBytes + sealBytes;
-      const start = position + (at / chunkBytes) * pitch;
-      const count = Math.ceil(bytes.length / chunkBytes);
-      const sealed = Buffer.allocUnsafeSlow(count * pitch);
+/** The chunks of one extent. */
+class EncryptedChunks {
+  readonly #file: ExtentFile;
+  readonly #extent: bigint;
+  readonly #cipher: Cipher;
+  /** Extent and position of a chunk, which are authenticated with it. */
+  readonly #place = Buffer.alloc(16);
+
+  constructor(file: ExtentFile, extent: bigint, cipher: Cipher) {
+    this.#file = file;
+    this.#extent = extent;
+    this.#cipher = cipher;
+    this.#place.writeBigUInt64BE(extent);
+  }
+
+  async write(bytes: Uint8Array, offset: number, span: Span | undefined): Promise<void> {
+    const place = placeOf(offset);
+    const { at, chunkBytes, isAligned } = place;
+    const unit = isAligned ? groupBytes : chunkBytes;
+    if (at % unit !== 0) throw new Error(`encrypted bytes begin inside a chunk at ${at}`);
+    if (!isAligned) return this.#writePacked(bytes, place, span);
+    for (let from = 0; from < bytes.length; from += groupBytes) {
+      const group = bytes.subarray(from, from + groupBytes);
+      await this.#writeGroup(group, { ...place, at: at + from }, span);
+    }
+  }
+
+  async #writePacked(bytes: Uint8Array, place: SealedPlace, span: Span | undefined): Promise<void> {
+    const { at, chunkBytes } = place;
+    const first = at / chunkBytes;
+    const count = Math.ceil(bytes.length / chunkBytes);
+    const pitch = chunkBytes + sealBytes;
+    const buffer = takeBuffer(count * pitch);
+    try {
+      const sealed = buffer.subarray(0, count * pitch);
+      const { seal: start } = chunkPositions(place, first);
       for (let index = 0; index < count; index += 1) {
-        const target = sealed.subarray(index * pitch, (index + 1) * pitch);
-        const chunk = padded(bytes, index * chunkBytes, chunkBytes);
-        cipher.sealInto(target, "content", placeBytes(extent, start + index * pitch), chunk);
+        const from = index * chunkBytes;
+        const seal = sealed.subarray(index * pitch, (index + 1) * pitch);
+        const encrypted = seal.subarray(sealBytes);
+        const { chunk } = chunkPositions(place, first + index);
+        this.#seal(bytes.subarray(from, from + chunkBytes), chunk, { seal, encrypted });
       }
-      return file.write(sealed, start, span);
-    },
-    async read(bytes, offset, span) {
-      const { position, at, chunkBytes } = placeOf(offset);
-      const pitch = chunkBytes + sealBytes;
-      const first = Math.floor(at / chunkBytes);
-      const end = Math.ceil((at + bytes.length) / chunkBytes);
-      const sealed = Buffer.allocUnsafeSlow((end - first) * pitch);
-      const start = position + first * pitch;
-      await file.read(sealed, start, span);
-      for (let index = 0; index < end - first; index += 1) {
-        const chunk = openChunk(sealed.subarray(index * pitch, (index + 1) * pitch), {
-          cipher,
-          extent,
-          position: start + index * pitch,
+      await this.#file.write(sealed, start, span);
+    } finally {
+      returnBuffer(buffer);
+    }
+  }
+
+  /** Writes a group of chunks with the block of their seals. */
+  async #writeGroup(bytes: Uint8Array, place: SealedPlace, span: Span | undefined): Promise<void> {
+    const { at, chunkBytes } = place;
+    const first = at / chunkBytes;
+    const { seal: start } = chunkPositions(place, first);
+    const count = Math.ceil(bytes.length / chunkBytes);
+    const taken = takeAligned();
+    const buffer = taken instanceof Promise ? await taken : taken;
+    try {
+      buffer.fill(0, 0, blockBytes);
+      for (let index = 0; index < count; index += 1) {
+        const from = index * chunkBytes;
+        const { seal, chunk } = chunkPositions(place, first + index);
+        this.#seal(bytes.subarray(from, from + chunkBytes), chunk, {
+          seal: buffer.subarray(seal - start, seal - start + sealBytes),
+          encrypted: buffer.subarray(chunk - start, chunk - start + chunkBytes),
         });
-        // Copies the requested part of the chunk, which begins `from` bytes after the request.
-        const from = (first + index) * chunkBytes - at;
-        const part = chunk.subarray(Math.max(0, -from), Math.min(chunkBytes, bytes.length - from));
-        bytes.set(part, Math.max(0, from));
       }
-    },
-  };
-}
-
-/** The plain bytes of a chunk; zeros fill the last one of a region, because all have one length. */
-function padded(bytes: Uint8Array, from: number, length: number): Uint8Array {
-  const chunk = bytes.subarray(from, from + length);
-  if (chunk.length === length) return chunk;
-  const whole = new Uint8Array(length);
-  whole.set(chunk);
-  return whole;
-}
-
-interface ChunkPlace {
-  readonly cipher: Cipher;
-  readonly extent: bigint;
-  readonly position: number;
-}
-
-function openChunk(sealed: Uint8Array, { cipher, extent, position }: ChunkPlace): Uint8Array {
-  try {
-    return cipher.open("content", placeBytes(extent, position), sealed);
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    const where = `position ${position} of extent ${extent.toString(16)}`;
-    throw new ContentDamaged(`${where}: ${error.message}`, { cause: error });
-  }
-}
-
-function placeBytes(extent: bigint, position: number): Uint8Array {
-  const place = Buffer.allocUnsafe(16);
-  place.writeBigUInt64BE(extent);
-  place.writeBigUInt64BE(BigInt(position), 8);
-  return place;
-}
-
-/**
- * Where encrypted bytes are stored. Each region is encrypted in chunks, so that a range read
- * decrypts only those that it needs: a region of up to 64 KiB is one chunk, a longer one has chunks
- * of 16 KiB. The chunks of a region begin with it, and the last one is padded. To find the chunk of
- * any byte, an offset consists of bit fields, from the highest:
- *
- * | 23 bits          | 1 bit    | 28 bits                                                   |
- * |------------------|----------|-----------------------------------------------------------|
- * | position / 32    | 1: whole | 12 bits: length of the region / 32; 16 bits: byte in it   |
- * | position / 32    | 0: long  | byte in the region                                        |
- *
- * Offsets of one region therefore are consecutive, as slices expect, and ordered by position.
- *
- * Example: the third byte of a region of 100 bytes at position 64 has the offset
- * 2 · 2²⁹ + 2²⁸ + 4 · 2¹⁶ + 2. Its chunk takes 168 bytes: 128 and the seal of 40.
- */
-
-const unitBytes = 32;
-const wholeBytesMax = 64 * 1024;
-/** Plain bytes of a chunk in a region of more than `wholeBytesMax`. */
-const chunkBytes = 16 * 1024;
-const positionFactor = 2 ** 29;
-const wholeFlag = 2 ** 28;
-const lengthFactor = 2 ** 16;
-const positionMax = 2 ** 28;
-
-/** An offset of an encrypted extent, decoded from its bit fields. */
-interface SealedPlace {
-  readonly position: number;
-  /** Which byte of the region it is, counted before encryption. */
-  readonly at: number;
-  /** Plain bytes of each chunk of the region, padding included. */
-  readonly chunkBytes: number;
-}
-
-export function placeOf(offset: number): SealedPlace {
-  const low = offset % positionFactor;
-  const position = Math.floor(offset / positionFactor) * unitBytes;
-  if (low < wholeFlag) return { position, at: low, chunkBytes };
-  const units = Math.floor((low - wholeFlag) / lengthFactor);
-  return { position, at: low % lengthFactor, chunkBytes: units * unitBytes };
-}
-
-function storedBytes(length: number): number {
-  const bytes =
-    length <= wholeBytesMax
-      ? roundedUp(length, unitBytes) + sealBytes
-      : Math.ceil(length / chunkBytes) * (chunkBytes + sealBytes);
-  return roundedUp(bytes, unitBytes);
-}
-
-function roundedUp(bytes: number, unit: number): number {
-  return Math.ceil(bytes / unit) * unit;
-}
-
-function offsetAt(position: number, length: number): number {
-  if (position >= positionMax || length >= wholeFlag) {
-    throw new RangeError(`no region of ${length} bytes can begin at ${position}`);
-  }
-  const start = (position / unitBytes) * positionFactor;
-  if (length > wholeBytesMax) return start;
-  return start + wholeFlag + (roundedUp(length, unitBytes) / unitBytes) * lengthFactor;
-}
-
-function storedEnd(offset: number, length: number): number {
-  const { position, at, chunkBytes: bytes } = placeOf(offset);
-  const isWhole = offset % positionFactor >= wholeFlag;
-  const chunks = isWhole ? 1 : Math.ceil((at + length) / bytes);
-  return position + chunks * (bytes + sealBytes);
-}
-
-/** Allocates regions of an encrypted extent: the space of a region is longer than its plain bytes,
- *  and its offset has the form above. */
-class SealedRegions implements Regions {
-  readonly #space: RegionAllocator;
-
-  constructor(capacity: number) {
-    this.#space = new RegionAllocator(Math.min(capacity, positionMax), unitBytes);
+      const length = blockBytes + count * chunkBytes;
+      await this.#file.write(buffer.subarray(0, length), start, span);
+    } finally {
+      returnAligned(buffer);
+    }
   }
 
-  get tail(): number {
-    return this.#space.tail;
+  async read(bytes: Uint8Array, offset: number, span: Span | undefined): Promise<void> {
+    const place = placeOf(offset);
+    const { at, chunkBytes } = place;
+    const first = Math.floor(at / chunkBytes);
+    const end = Math.ceil((at + bytes.length) / chunkBytes);
+    const range = storedRange(place, first, end);
+    const { start, length, seals } = range;
+    const buffer = takeBuffer(length + seals.length);
+    try {
+      const stored = buffer.subarray(0, length);
+      const header = buffer.subarray(length, length + seals.length);
+      await this.#readBoth(range, { stored, header }, span);
+      for (let index = first; index < end; index += 1) {
+        const { seal, chunk } = chunkPositions(place, index);
+        const [from, origin] = seal < start ? [header, seals.start] : [stored, start];
+        const opened = this.#open(chunk, {
+          seal: from.subarray(seal - origin, seal - origin + sealBytes),
+          encrypted: stored.subarray(chunk - start, chunk - start + chunkBytes),
+        });
+        // The part of the chunk that was requested, and where it goes.
+        const to = index * chunkBytes - at;
+        const part = opened.subarray(Math.max(0, -to), Math.min(chunkBytes, bytes.length - to));
+        bytes.set(part, Math.max(0, to));
+        freeBytes(opened);
+      }
+    } finally {
+      returnBuffer(buffer);
+    }
   }
 
-  /** Plain bytes of the whole chunks that fit, because a region always begins with a new chunk. */
-  get bytesAfterTail(): number {
-    const chunks = Math.floor(this.#space.bytesAfterTail / (chunkBytes + sealBytes));
-    return chunks * chunkBytes > wholeBytesMax ? chunks * chunkBytes : 0;
+  /** Reads chunks, and their seals if those are not beside them. Ends after both reads: the buffer
+   *  is used again. */
+  async #readBoth(
+    { start, seals }: StoredRange,
+    { stored, header }: { readonly stored: Buffer; readonly header: Buffer },
+    span: Span | undefined,
+  ): Promise<void> {
+    if (header.length === 0) return this.#file.read(stored, start, span);
+    const reads = await Promise.allSettled([
+      this.#file.read(stored, start, span),
+      this.#file.read(header, seals.start, span),
+    ]);
+    for (const each of reads) if (each.status === "rejected") throw each.reason;
   }
 
-  allocate(length: number): ExtentRange | undefined {
-    const range = this.#space.allocate(storedBytes(length));
-    return range && { offset: offsetAt(range.offset, length), length };
+  #seal(plain: Uint8Array, position: number, sealed: SealedParts): void {
+    this.#cipher.sealInto(sealed, "content", { place: this.#placeBytes(position), plain });
   }
 
-  free({ offset, length }: ExtentRange): void {
-    const { position, at } = placeOf(offset);
-    const from = at === 0 ? position : storedEnd(offset - at, at);
-    this.#space.free({ offset: from, length: storedEnd(offset, length) - from });
+  #open(position: number, sealed: SealedParts): Uint8Array {
+    try {
+      return this.#cipher.openParts("content", this.#placeBytes(position), sealed);
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      const where = `position ${position} of extent ${this.#extent.toString(16)}`;
+      throw new ContentDamaged(`${where}: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Valid until the next call. */
+  #placeBytes(position: number): Uint8Array {
+    this.#place.writeUInt32BE(Math.floor(position / 2 ** 32), 8);
+    this.#place.writeUInt32BE(position % 2 ** 32, 12);
+    return this.#place;
   }
 }
-
-export const sealedLayout: ExtentLayout = {
-  wholeBytesMax,
-  newRegions: (capacity) => new SealedRegions(capacity),
-  storedEnd,
-};

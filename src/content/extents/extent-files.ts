@@ -53,9 +53,12 @@ export interface ExtentLayout {
   /** Longest region that is stored as one encrypted chunk, so that it must be written at once. A
    *  region for bytes that arrive in several writes must be longer. */
   readonly wholeBytesMax: number;
-  /** Returns the allocator of a new extent of this length. */
-  newRegions(capacity: number): Regions;
-  /** The position in the file after the space that these bytes of one region take. */
+  /** Least length of extents for aligned writes: shorter ones would not take a few buffers. */
+  readonly alignedExtentBytesMin: number;
+  /** The regions of a new extent, which may take this space. In an extent for aligned writes all
+   *  writes of a region but the last have the length of a buffer (`process/bytes.ts`). */
+  newRegions(capacity: number, isAligned: boolean): Regions;
+  /** The position after the space that bytes of one region take. */
   storedEnd(offset: number, length: number): number;
 }
 

@@ -155,7 +155,10 @@ export class ExtentWriter {
   /** Reserves a contiguous region of `length` bytes; `aligned` is only for bytes in aligned
    *  buffers. The region is shorter if otherwise much of the current extent would remain empty. */
   async reserve(length: number, wanted: ExtentKind = "packed"): Promise<Region> {
-    const kind = this.#options.files.blockBytes === undefined ? "packed" : wanted;
+    const { files, extentBytes } = this.#options;
+    const hasAligned =
+      files.blockBytes !== undefined && extentBytes >= (files.layout?.alignedExtentBytesMin ?? 0);
+    const kind = hasAligned ? wanted : "packed";
     const region = this.#queuedCount === 0 ? this.#allocate(length, kind) : undefined;
     if (region !== undefined) return region;
     this.#queuedCount += 1;
@@ -311,7 +314,7 @@ export class ExtentWriter {
     const isAligned = kind === "aligned";
     const file = await this.#create(id, () => files.create(id, isAligned));
     const regions =
-      files.layout?.newRegions(extentBytes) ??
+      files.layout?.newRegions(extentBytes, isAligned) ??
       new RegionAllocator(extentBytes, isAligned ? files.blockBytes : 1);
     this.#current[kind] = this.#opened(id, file, kind, regions);
   }

@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, type CipherGCM } from "node:crypto";
 import type { Random } from "../../base/world.ts";
 import { textOfKey } from "../../encoding/keys.ts";
+import { copyInto, freeBytes } from "../../process/bytes.ts";
 import { StoreUnavailable } from "../store.ts";
 
 /** Encryption at rest of records and extents: AES-256-GCM with the data keys of the store
@@ -28,7 +29,8 @@ export const sealBytes = headerBytes + tagBytes;
 const saltBytes = counterOffset - saltOffset;
 const kindBytes = { record: 1, content: 2 } as const;
 const algorithm = "aes-256-gcm";
-/** Limit of the ids of data keys, which have 24 bits in the header. */
+const zerosBytes = 64 * 1024;
+/** Limit of the ids of data keys, which have 24 bits. */
 export const dataKeyIdMax = 0xff_ffff;
 /** After so many messages a new session (salt and key) begins: NIST's limit for a key of
  *  AES-GCM. */
@@ -48,6 +50,12 @@ interface CipherOptions {
   readonly messagesMax?: number;
 }
 
+/** Encrypted bytes and their seal: nonce and tag. */
+export interface SealedParts {
+  readonly seal: Buffer;
+  readonly encrypted: Buffer;
+}
+
 /** AES-256-GCM with nonces that never repeat, even if processes are killed at any time
  *  (docs/adr/022). A process draws a random salt and derives a session key from the data key and
  *  the salt. Under this key it numbers its messages from 0; the number is the nonce. Salt and
@@ -59,7 +67,12 @@ export class Cipher {
   #active = 0;
   readonly #sessions = new Map<string, Uint8Array>();
   readonly #own: Partial<Record<SealedKind, Session>> = {};
-  /** Called when a message has a data key that this process lacks, to read the keys again. */
+  /** The header of the message that is being sealed, and the nonce in it. */
+  readonly #header = Buffer.alloc(headerBytes);
+  readonly #nonce = nonceOf(this.#header);
+  /** What follows the last bytes of a chunk. */
+  readonly #zeros = Buffer.alloc(zerosBytes);
+  /** Called when a message has a data key that this process does not know. */
   onUnknownKey: () => void = () => undefined;
 
   constructor(options: CipherOptions) {
@@ -78,35 +91,50 @@ export class Cipher {
    *  elsewhere makes them unreadable. */
   seal(kind: SealedKind, place: Uint8Array, plain: Uint8Array): Uint8Array {
     const sealed = Buffer.allocUnsafe(sealBytes + plain.length);
-    this.sealInto(sealed, kind, place, plain);
-    return sealed;
-  }
-
-  /** Like `seal`, but writes to `sealed`, which must have `sealBytes` more than `plain`. */
-  sealInto(sealed: Buffer, kind: SealedKind, place: Uint8Array, plain: Uint8Array): void {
-    const session = this.#session(kind);
-    sealed.set(session.start);
-    sealed.writeUInt32BE(Math.floor(session.used / 2 ** 32), counterOffset);
-    sealed.writeUInt32BE(session.used % 2 ** 32, counterOffset + 4);
-    // Counted before the use: after an exception the number must not be used again.
-    session.used += 1;
-    const cipher = createCipheriv(algorithm, session.key, nonceOf(sealed));
-    cipher.setAAD(place);
+    const cipher = this.#begin(kind, place);
+    sealed.set(this.#header);
     sealed.set(cipher.update(plain), sealBytes);
     cipher.final();
     sealed.set(cipher.getAuthTag(), headerBytes);
+    return sealed;
+  }
+
+  /** Does the same for bytes that are stored apart from their seal. If `encrypted` is longer than
+   *  `plain`, zeros follow it. */
+  sealInto(
+    { seal, encrypted }: SealedParts,
+    kind: SealedKind,
+    { place, plain }: { readonly place: Uint8Array; readonly plain: Uint8Array },
+  ): void {
+    const cipher = this.#begin(kind, place);
+    seal.set(this.#header);
+    moveInto(encrypted, cipher.update(plain), 0);
+    for (let at = plain.length; at < encrypted.length; at += zerosBytes) {
+      moveInto(encrypted, cipher.update(this.#zeros.subarray(0, encrypted.length - at)), at);
+    }
+    cipher.final();
+    seal.set(cipher.getAuthTag(), headerBytes);
   }
 
   /** Decrypts bytes that were encrypted for this place (key or position); else throws
    *  `SealBroken`. */
   open(kind: SealedKind, place: Uint8Array, sealed: Uint8Array): Uint8Array {
-    if (sealed.length < sealBytes || sealed[0] !== kindBytes[kind]) {
+    const seal = sealed.subarray(0, sealBytes);
+    return this.openParts(kind, place, { seal, encrypted: sealed.subarray(sealBytes) });
+  }
+
+  openParts(
+    kind: SealedKind,
+    place: Uint8Array,
+    { seal, encrypted }: Readonly<Record<keyof SealedParts, Uint8Array>>,
+  ): Uint8Array {
+    if (seal.length < sealBytes || seal[0] !== kindBytes[kind]) {
       throw new SealBroken(`not encrypted as ${kind}`);
     }
-    const decipher = createDecipheriv(algorithm, this.#keyOf(sealed), nonceOf(sealed));
+    const decipher = createDecipheriv(algorithm, this.#keyOf(seal), nonceOf(seal));
     decipher.setAAD(place);
-    decipher.setAuthTag(sealed.subarray(headerBytes, sealBytes));
-    const plain = decipher.update(sealed.subarray(sealBytes));
+    decipher.setAuthTag(seal.subarray(headerBytes, sealBytes));
+    const plain = decipher.update(encrypted);
     try {
       decipher.final();
     } catch (error) {
@@ -114,6 +142,19 @@ export class Cipher {
       throw new SealBroken(`encrypted ${kind} is not authentic: ${why}`, { cause: error });
     }
     return new Uint8Array(plain.buffer, plain.byteOffset, plain.length);
+  }
+
+  /** Begins the next message of a session; its header is in `#header`. */
+  #begin(kind: SealedKind, place: Uint8Array): CipherGCM {
+    const session = this.#session(kind);
+    this.#header.set(session.start);
+    this.#header.writeUInt32BE(Math.floor(session.used / 2 ** 32), counterOffset);
+    this.#header.writeUInt32BE(session.used % 2 ** 32, counterOffset + 4);
+    // Counted before the use: an exception must not lead to a second use.
+    session.used += 1;
+    const cipher = createCipheriv(algorithm, session.key, this.#nonce);
+    cipher.setAAD(place);
+    return cipher;
   }
 
   #session(kind: SealedKind): Session {
@@ -149,8 +190,13 @@ export class Cipher {
 
 const kinds = ["record", "content"] as const;
 
-/** The header of an encrypted message as text: no other message ever has the same, so it can be the
- *  key of a cache. */
+/** Copies the result of a cipher, and frees it. */
+function moveInto(target: Buffer, bytes: Buffer, at: number): void {
+  copyInto(target, bytes, at);
+  freeBytes(bytes);
+}
+
+/** The header of a sealed message: no other message ever has the same. */
 export function headerText(sealed: Uint8Array): string {
   return textOfKey(sealed, 0, headerBytes);
 }

@@ -36,6 +36,9 @@ export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 const cachedBytesMax = 8 * 1024 * 1024;
 /** Longer values have content, which is seldom read twice. */
 const cachedValueBytesMax = 4096;
+/** Memory that is allocated at a time for copies of values. Those of one slab are evicted at about
+ *  the same time. */
+const slabBytes = 64 * 1024;
 
 interface CachedValue {
   readonly text: KeyText;
@@ -55,11 +58,12 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
     cachedBytesMax,
     (_, { text, value }) => text.length + value.length,
   );
+  const copies = new ValueSlabs();
   const seal = (key: Key, text: KeyText, value: Value): Value => {
     const sealed = cipher.seal("record", placeOf(key), value);
     // A copy, because the value may be a view of a larger array, which the cache would keep.
     if (value.length <= cachedValueBytesMax) {
-      cache.set(headerText(sealed), { text, value: value.slice() });
+      cache.set(headerText(sealed), { text, value: copies.copy(value) });
     }
     return sealed;
   };
@@ -80,13 +84,31 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
     const cached = cache.get(header);
     if (cached?.text === text) return cached.value;
     const value = open(key, stored);
-    if (value.length <= cachedValueBytesMax) cache.set(header, { text, value });
+    if (value.length <= cachedValueBytesMax) cache.set(header, { text, value: copies.copy(value) });
     return value;
   };
   return {
     encode: (key, text, value) => (isPlain(text) ? value : seal(key, text, value)),
     decodeEntry: (entry) => (isPlain(entry.text) ? entry : new EncryptedEntry(entry, valueOf)),
   };
+}
+
+/** Copies of values as parts of shared memory: a buffer for each one would outlive many collections
+ *  outside the heap, and cause collections of the whole heap. */
+class ValueSlabs {
+  #slab = new Uint8Array(0);
+  #used = 0;
+
+  copy(value: Value): Value {
+    if (this.#used + value.length > this.#slab.length) {
+      this.#slab = new Uint8Array(slabBytes);
+      this.#used = 0;
+    }
+    const copied = this.#slab.subarray(this.#used, this.#used + value.length);
+    copied.set(value);
+    this.#used += value.length;
+    return copied;
+  }
 }
 
 /** An entry whose value is decrypted when it is read: most entries of a validation, and those of a

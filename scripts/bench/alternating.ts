@@ -40,7 +40,8 @@ export async function comparedServer(name: string, server: Server): Promise<Comp
 
 /** Prints the CPU time per request of each server, and how much more it is than that of the first
  *  one. The servers take turns, so that load of the machine affects them alike. The difference is
- *  the median over rounds; its quartiles show the noise. */
+ *  the median over rounds; its quartiles show the noise. Without rounds the operations run once, to
+ *  store what others read. */
 export async function compareAlternating(
   servers: readonly Compared[],
   operations: readonly Operation[],
@@ -55,6 +56,7 @@ export async function compareAlternating(
         costs[index]?.push(await measure(servers[index]!, operation));
       }
     }
+    if (rounds === 0) continue;
     const [first = []] = costs;
     console.log(`${operation.name}: ${servers[0]?.name} ${quantile(first, 0.5).toFixed(1)} µs`);
     for (const [index, { name }] of servers.entries()) {

@@ -7,11 +7,11 @@ import {
 } from "../content/body/structured.ts";
 import { encodeBase64 } from "../base/base64.ts";
 import { invalidHeader } from "../protocol/faults.ts";
-import type { HttpHeaders } from "../protocol/metadata.ts";
+import type { HttpHeaders, Metadata } from "../protocol/metadata.ts";
 import { header } from "../protocol/params.ts";
 import { clipRange, type ByteRange } from "../protocol/ranges.ts";
-import { fail } from "../protocol/result.ts";
-import type { ReplyHeaders } from "./reply.ts";
+import { fail, type Failure } from "../protocol/result.ts";
+import type { DeferredUpdate, Reply, ReplyHeaders } from "./reply.ts";
 
 /** The part of Get Blob and Get File that sends content: the whole or a range, with a checksum of
  *  the range, or as a structured body (`x-ms-structured-body`): content with checksums in between,
@@ -31,6 +31,7 @@ const rangeChecksumBytesMax = 4 * 1024 * 1024;
 /** Content, and which of it the request asks for. */
 interface ContentRead {
   readonly content: ContentRef;
+  readonly metadata: Metadata;
   /** Undefined: the whole content. */
   readonly range: ByteRange | undefined;
   /** The checksum of the range that the response must have; undefined: none. */
@@ -45,14 +46,16 @@ interface StoredMd5 {
   readonly rangeHeader: "x-ms-blob-content-md5" | "x-ms-content-md5";
 }
 
-/** The status, headers and body of a read; `properties` are the headers that describe the blob or
- *  file. A fault if the range is outside the content, or if a checksum is requested without a range
- *  or of a range longer than 4 MiB. */
+/** The reply of a read; `headers` are those that describe the blob or file, to which it adds its own.
+ *  A fault if the range is outside the content, or if a checksum is requested without a range or of a
+ *  range longer than 4 MiB. The fields are listed and pushed instead of spread, which took a sixth of
+ *  the CPU time of Get Blob. */
 export function contentReply(
-  { content, range, checksum, ...read }: ContentRead,
-  properties: readonly ReplyHeaders[],
+  { content, metadata, range, checksum, wantsStructured: isWanted }: ContentRead,
+  headers: ReplyHeaders[],
   { md5, rangeHeader }: StoredMd5,
-) {
+  deferredUpdate?: DeferredUpdate,
+): Reply<never> | Failure {
   const { length: total } = content;
   const span = range === undefined ? { from: 0, length: total } : clipRange(range, total);
   if (span === undefined) {
@@ -63,13 +66,18 @@ export function contentReply(
     return invalidHeader(`x-ms-range-get-content-${checksum}`, "true");
   }
   // A request for a checksum of the range takes precedence: its bytes are sent unchanged.
-  const isStructured = read.wantsStructured === true && checksum === undefined;
-  const headers = isStructured ? [...properties, structuredHeaders(length)] : properties;
-  const sent = { content, from, length, checksum };
-  const body = isStructured ? { ...sent, ...structuredBody(length) } : sent;
-  if (range === undefined) return { headers: [...headers, { "Content-MD5": md5 }], body };
-  const place = { "Content-Range": `bytes ${from}-${from + length - 1}/${total}` };
-  return { status: 206, headers: [...headers, place, { [rangeHeader]: md5 }], body };
+  const isStructured = isWanted === true && checksum === undefined;
+  if (isStructured) headers.push(structuredHeaders(length));
+  const body = isStructured
+    ? { content, from, length, checksum, ...structuredBody(length) }
+    : { content, from, length, checksum };
+  if (range === undefined) {
+    headers.push({ "Content-MD5": md5 });
+    return { status: 200, metadata, headers, body, deferredUpdate };
+  }
+  const place = `bytes ${from}-${from + length - 1}/${total}`;
+  headers.push({ "Content-Range": place }, { [rangeHeader]: md5 });
+  return { status: 206, metadata, headers, body, deferredUpdate };
 }
 
 function structuredHeaders(length: number) {

@@ -87,7 +87,7 @@ export interface Reply<Target> {
   /** What the change counts as in the event log, if the declaration leaves that to the decision. */
   readonly event?: object;
   /** A small write after a successful read, for example the last access time. */
-  readonly deferredUpdate?: DeferredUpdate;
+  readonly deferredUpdate?: DeferredUpdate | undefined;
 }
 
 /** A small write after a successful read, in a separate transaction on the record of that time. */

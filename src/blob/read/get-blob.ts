@@ -77,9 +77,9 @@ export const getBlob = operation({
     const properties = blobProperties(context);
     if (version >= tierSince) properties.push(tierHeaders(target));
     const { range, rangeChecksum: checksum } = input;
-    const read = { content, range, checksum, wantsStructured: input.wantsStructured };
+    const read = { content, metadata, range, checksum, wantsStructured: input.wantsStructured };
     const stored = { md5: storedMd5(headers), rangeHeader: "x-ms-blob-content-md5" } as const;
-    const reply = contentReply(read, properties, stored);
-    return "fault" in reply ? reply : { ...reply, ...lastAccessUpdate(context), metadata };
+    const { deferredUpdate } = lastAccessUpdate(context);
+    return contentReply(read, properties, stored, deferredUpdate);
   },
 });

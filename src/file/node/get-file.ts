@@ -73,9 +73,8 @@ export const getFile = fileOperation({
     const checksum = rangeMd5 === true ? "md5" : undefined;
     const properties = [...fileProperties(context), { "Accept-Ranges": "bytes" }];
     const stored = { md5: storedMd5(headers), rangeHeader: "x-ms-content-md5" } as const;
-    const read = { content, range, checksum, wantsStructured: isWanted } as const;
-    const reply = contentReply(read, properties, stored);
-    return "fault" in reply ? reply : { ...reply, metadata };
+    const read = { content, metadata, range, checksum, wantsStructured: isWanted } as const;
+    return contentReply(read, properties, stored);
   },
 });
 

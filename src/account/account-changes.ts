@@ -197,7 +197,8 @@ function exists(name: string, why: string): ChangeFault {
 interface ChangeableAccounts {
   isConfigured(name: string): boolean;
   apply(change: AccountChange): void;
-  /** Rereads accounts that other processes have changed. */
+  /** Rereads the stored accounts, which other processes may have changed. Returns whether any has
+   *  changed since the last read. */
   refresh(): Promise<boolean>;
 }
 

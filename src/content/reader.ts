@@ -36,7 +36,8 @@ export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReade
     readChunks(ref, parts, spanWithin(ref, from, length));
   const reader = { length: ref.length, read, close: parts.unpin };
   if (!parts.isRemote || ref.kind === "inline") return reader;
-  // Reads the first chunk of the response and drops it: the S3 block cache keeps it for `read`.
+  // Shows whether S3 can be read before the response begins, because later no error could be sent.
+  // Reads the first chunk and drops it: the S3 block cache keeps it for `read`.
   const reach = async (from: number, length: number): Promise<void> => {
     const first = read(from, Math.min(length, readChunkBytes));
     await first.next();

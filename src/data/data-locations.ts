@@ -5,7 +5,8 @@ import type { DataKey } from "../store/encryption/keyring.ts";
 import type { Store } from "../store/store.ts";
 import { openStorageBackend, type Close, type StorageOptions } from "./storage-backends.ts";
 
-/** Opens the data of a stopped server for commands: in a folder, a database or a bucket. */
+/** Opens the data in a folder, a database or a bucket for commands that work on it directly, not
+ *  through a server. */
 
 /** The place of the records and contents that a command opens without a server: the source or
  *  target of `etagere copy`, or the data folder of another command. */

@@ -13,8 +13,9 @@ import { containers, deletedContainers } from "../blob/records.ts";
 /** Connects the accounts of the configuration with their records in the store, at the start of a
  *  server, after a reload and after a restore. */
 
-/** The functions with which `account` changes stored accounts. They need the list of services,
- *  whose data decides whether an account may be deleted; `account` cannot import it. */
+/** What the folder `account/` needs of the services to change or delete stored accounts: their
+ *  names, and whether an account has data or containers, which forbids some changes. It is passed
+ *  in, because `account/` must not import the services. */
 export function accountChangeParts(store: Store, random: Random): AccountChangeParts {
   const names = services.map(({ name }) => name);
   return { store, random, services: names, hasContainers, hasData };

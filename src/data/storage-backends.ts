@@ -54,7 +54,8 @@ interface StorageLocations {
 export interface StorageOptions extends World, StorageLocations {
   /** Counts commits, for the metrics. */
   readonly meter?: Meter | undefined;
-  /** The data keys of a new, encrypted storage, for a copy of another one. */
+  /** Data keys for a new, encrypted storage, instead of new ones: `etagere copy` passes those of
+   *  its source. */
   readonly dataKeys?: readonly DataKey[] | undefined;
 }
 

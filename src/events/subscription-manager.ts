@@ -37,7 +37,8 @@ import { findHandshakeProblem, type WebhookRules } from "./webhook.ts";
 import type { Clock } from "../base/world.ts";
 import { feedStates } from "../blob/change-feed/feed-records.ts";
 
-/** Subscriptions and their progress for the admin API and for programs. */
+/** Event subscriptions and their progress, for the admin API, the metrics, and programs that run
+ *  the server in their own process (`server/start.ts`). */
 
 type Result = ChangeResult<SubscriptionChange>;
 
@@ -66,8 +67,8 @@ interface ManagerParts extends Pick<Runtime, "store" | "random" | "clock"> {
   readonly loop: LoopShare;
 }
 
-/** Creates, changes, lists and deletes subscriptions, and waits for their deliveries, for the admin
- *  API and for programs. */
+/** Creates, changes, lists and deletes subscriptions, and waits until all events are delivered, as
+ *  a test does before it checks what a webhook has received. */
 export class SubscriptionManager {
   readonly #parts: ManagerParts;
 

@@ -15,10 +15,11 @@ import { snapshotsOf } from "./share/share-lifecycle.ts";
 /** Most index entries that one step of that job examines, so that its transaction stays short. */
 const entriesMax = 500;
 
-/** Removes the stored versions that only a deleted share snapshot showed. The index has each
- *  version under the epoch of the last snapshot that showed it when it was stored, so the versions
- *  to examine lie between the deleted snapshot and the next one. A version that the previous
- *  snapshot shows too remains. The third part of the scope is the position to continue from. */
+/** Removes the versions (earlier states of files, kept for share snapshots) that only a deleted
+ *  snapshot showed. Each snapshot has a number, its epoch. The index orders versions by the last
+ *  epoch that they belong to, so that those to examine lie between the deleted snapshot and the
+ *  next one. A version that the previous snapshot shows too remains. The third part of the scope is
+ *  the position to continue from. */
 const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
   const [share, epoch, position] = scope as [bigint, bigint, string?];
   const { previous, next } = await adjacentEpochs(view, share, Number(epoch));

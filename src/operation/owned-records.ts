@@ -6,9 +6,11 @@ import { ownerJob, ownerJobKinds, periodJobOf, type ReclaimJob } from "./effects
 import type { ReclaimHandler, Removal } from "./service.ts";
 import type { RecordView } from "./view.ts";
 
-/** What follows from `owner` and `defines` in the declarations of tables, so that no service lists
- *  its tables again: the handlers of reclaim jobs, and the bytes and records that an id (of an
- *  account, a container, …) owns. For `data/services.ts`, quotas, archives and checks. */
+/** Derives from the declarations of tables which records belong to an id (of an account, a
+ *  container, …): `owner` says whose id the keys begin with, `defines` which ids the records
+ *  create. From this follow the handlers of reclaim jobs, which remove all that a deleted record
+ *  owned, and its bytes and records. Used by `data/services.ts`, quotas, archives and `etagere
+ *  check`. */
 
 /** Most records that one transaction removes, unless their table declares fewer: a larger one would
  *  delay the requests in its commit batch. */

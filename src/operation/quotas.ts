@@ -59,8 +59,8 @@ export class UsageChange {
   }
 }
 
-/** Returns the counter for an operation with this scope (parent records); undefined without a
- *  quota. */
+/** Returns an object that sums the bytes that one attempt adds to the account in `scope` (the
+ *  records above the target of its operation); undefined if the account has no quota. */
 export function usageIn(scope: object): UsageChange | undefined {
   const { account }: AccountInScope = scope;
   return account?.quota && new UsageChange(account.id, account.quota);

@@ -83,7 +83,9 @@ export class Attempt {
   }
 }
 
-/** Executes work once: commits what an attempt wrote if nothing that it read has changed. */
+/** Executes work and returns its result. If a record that an attempt has read changes before the
+ *  commit, the store repeats the attempt on the new state. Unlike `runUntilDone`, it does not
+ *  repeat work whose outcome is a wait. */
 export async function runOnce<T>(runtime: Runtime, work: Work<T>): Promise<T> {
   try {
     return await commit(runtime, work);

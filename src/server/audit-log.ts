@@ -154,7 +154,8 @@ export interface AuditFileOptions {
   readonly log: Log;
 }
 
-/** Bounds memory: of text that waits for the disk, what is beyond is dropped. */
+/** Limit of the text that waits for the disk, in UTF-16 code units, so that a slow disk does not
+ *  fill the memory. Lines beyond it are dropped. */
 const bufferedUnitsMax = 4 * 1024 * 1024;
 const closeMillisecondsMax = 5000;
 

@@ -22,7 +22,8 @@ export function serviceLine(name: EndpointName, what: string): string {
   return `Azurite ${titleOf(name)} service ${what}`;
 }
 
-/** Prints that a free port was taken instead of one in use; undefined if the port was given. */
+/** Returns the callback that prints that a listener took a free port because its own was in use.
+ *  Undefined if the user has chosen the port: then it is not replaced. */
 export function onPortReplaced(
   { options, announce }: { readonly options: Options; readonly announce: (line: string) => void },
   name: string,

@@ -19,7 +19,8 @@ interface NodesOptions {
   /** Fences a server node: it can never commit again. Only after that may other nodes treat it as
    *  ended. */
   readonly fence: (node: string) => Promise<void>;
-  /** Throws `NodeFenced` if this node was fenced. */
+  /** Throws `NodeFenced` if another node has fenced this one, `StoreUnavailable` if the database is
+   *  unreachable. A node without requests commits nothing and would not notice it otherwise. */
   readonly assertNotFenced: () => Promise<void>;
 }
 

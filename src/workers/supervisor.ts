@@ -27,8 +27,9 @@ export class FeedRelay {
   /** Events that the main worker did not get since the last message to it. */
   #missed = 0;
 
-  /** Tells the other workers to send events or to stop. Called when the main worker has got its
-   *  first subscriber or lost its last one, and when other objects are watched. */
+  /** Makes the other workers start or stop to send events of the request feed. Called when the feed
+   *  of the main worker has got its first subscriber or lost its last one, and when the set of
+   *  objects changes whose reads are events. */
   observe(message: ObserveMessage, others: readonly WorkerProcess[]): void {
     this.#observed = message;
     for (const worker of others) worker.send(message);
@@ -69,7 +70,8 @@ class FigureCollector {
    *  known figures count. */
   async collect(asking: WorkerProcess, workers: readonly WorkerProcess[]): Promise<OtherFigures> {
     const others = workers.filter((worker) => worker !== asking);
-    // A worker that starts answers when it has started, and has no figures before.
+    // A worker that is still starting is not asked: it would answer only after its start, and has
+    // served no request.
     const serving = others.filter(({ listeningSince }) => listeningSince !== undefined);
     await Promise.all(serving.map((worker) => worker.ask((id) => ({ kind: "sample", id }))));
     const known = others.flatMap(({ lastSample }) => lastSample ?? []);

@@ -208,7 +208,7 @@ export class FeedWriter {
   }
 
   /** Runs `change` in a transaction; does nothing if another process has changed the feed since
-   *  `state` was read. */
+   *  `state` was read. Returns true in both cases: there may be more to do. */
   #change(account: string, { account: { id }, state }: Feed, change: FeedChange): Promise<boolean> {
     return runOnce(this.#runtime, {
       effect: "writes",

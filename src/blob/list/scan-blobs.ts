@@ -67,10 +67,10 @@ const batchEntriesMax = 256;
  *  delimiter: small, because the next prefix may skip the rest. */
 const seekBatchMin = 32;
 
-/** Emits one page in the order of names: for each name first its generations, oldest first, then
- *  the current blob. Blobs below a listed prefix are skipped by a seek. Records that are not listed
- *  (expired blobs, generations of other kinds) are read: a page may read more records than it
- *  returns. */
+/** Emits one page in the order of names: for each name first its generations (snapshots, earlier
+ *  versions, soft-deleted states), oldest first, then the current blob. Blobs below a listed prefix
+ *  are skipped by a seek. Records that the request does not list (expired blobs, other kinds of
+ *  generations) are read, so that a page may read more records than it returns. */
 export async function scanBlobs(
   view: RecordView,
   selection: Selection,

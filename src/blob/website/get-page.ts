@@ -12,7 +12,8 @@ const range: Param<ByteRange | undefined> = {
   parse: (reader) => ok(parseReadRange(reader.header("range") ?? "")),
 };
 
-/** The address of a page of the static website. Accepts any path; `loadPage` finds the blob. */
+/** The address of a page of the static website. Accepts any path: `loadPage` (`blob/resources.ts`)
+ *  finds the blob of that path, an index document, or the error document. */
 export function identifyPage(path: string): Result<BlobAddress> {
   const at = { snapshot: undefined, versionId: undefined };
   return ok({ resource: "page", container: websiteContainer, blob: path, ...at });
@@ -35,6 +36,7 @@ export const getPage = operation({
     const { content } = target;
     const headers = { ...renderHttpHeaders(target.headers), "Accept-Ranges": "bytes" };
     const whole = { content, from: 0, length: content.length };
+    // No blob has the path: the target is the error document, which is sent whole.
     if (scope.missing) return { status: 404, headers, body: whole };
     if (input.range === undefined) return { headers, body: whole };
     const span = clipRange(input.range, content.length);
@@ -46,6 +48,7 @@ export const getPage = operation({
       status: 206,
       headers: {
         ...headers,
+        // The stored MD5 is that of the whole blob.
         "Content-MD5": undefined,
         "Content-Range": `bytes ${span.from}-${last}/${content.length}`,
       },

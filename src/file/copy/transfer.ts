@@ -16,8 +16,9 @@ import {
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-/** Completes copies whose source is on another server or account: a background task reads the
- *  source after the response to Copy File, and calls `fileCopy`. */
+/** Completes copies whose source is not a file of this server: a blob of this server, or any other
+ *  URL. A background task (`http/source/transfers.ts`) reads the source after the response to Copy
+ *  File, and calls `fileCopy`. */
 
 /** The file that a pending copy fills, and its record as the transfer finds it. */
 interface PendingCopy {

@@ -16,10 +16,11 @@ import { dataAccess, shareDelete, shareWrite } from "../locks/access.ts";
 import { fitsQuota, quotaExceeded, readUsed } from "../shared/limits.ts";
 import { fileLength } from "../shared/range-params.ts";
 
-/** Set File Properties, and leases of files. */
+/** Set File Properties and Lease File, and the check by which SMB opens respect a lease of a file.
+ *  */
 
 /** By how many bytes a request makes the file longer; 0 or less if it does not. Only growth is
- *  checked against the quota. Only `acquire` can */
+ *  checked against the quota of the share. */
 function grownBytes({ content = emptyContent }: NodeRecord, wanted = content.length): number {
   return wanted - content.length;
 }

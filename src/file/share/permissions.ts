@@ -67,7 +67,8 @@ const key = checked(required(header("x-ms-file-permission-key", text)), (value) 
   permissionKeyForm.test(value) ? ok(value) : invalidHeader("x-ms-file-permission-key", value),
 );
 
-/** Returns the security descriptor of a key, which file responses contain in its place. */
+/** Returns the security descriptor for which a permission key stands. Responses about files contain
+ *  such a key (`x-ms-file-permission-key`) in place of the descriptor. */
 export const getPermission = operation({
   name: "Get Permission",
   ids: ["Share_GetPermission"],

@@ -34,8 +34,9 @@ import type { ReceivedBody } from "../../content/content-ref.ts";
 import type { Delegate, Principal } from "../../protocol/principal.ts";
 
 /** The steps of a request between its authentication and its execution: select the operation, parse
- *  the parameters, find the source of a copy, receive the body. The result is a `Call`, which
- *  `operation/execute.ts` runs. */
+ *  the parameters, find the source of a copy, receive the body. `http/pipeline.ts` takes them for
+ *  each request, `http/batch/change-set.ts` for each part of a table transaction. The result is a
+ *  `Call`, which `operation/execute.ts` runs. */
 
 /** Finds the operation of a request by method, resource, query and headers. */
 export function selectOperation(
@@ -283,13 +284,15 @@ function callOf(
   };
 }
 
-/** The revision of the account's settings with which the caller was authenticated. The transaction
- *  compares it, so that a key that was replaced meanwhile is not accepted. */
+/** The revision of the stored principals and role assignments with which a caller with roles was
+ *  authorised; undefined for other callers. The transaction compares it, so that a role that was
+ *  removed meanwhile does not count. `features` has the revision that replaced keys change. */
 function identityRevisionOf({ principal, settings }: SelectedRequest): bigint | undefined {
   return isRoleCaller(principal) ? settings.identityRevision : undefined;
 }
 
-/** The call with the settings and the caller of a request that was authenticated again. */
+/** The call with the settings and the caller of a request that was authenticated again, because the
+ *  transaction found other settings, keys or roles (`AccountChanged`). */
 export function renewCall(http: HttpService, selected: SelectedRequest, call: Call): Call {
   return {
     ...call,
@@ -319,6 +322,8 @@ function callerIdOf(principal: Principal): string | undefined {
   }
 }
 
+/** Functions that derive user delegation keys and session tokens from the first account key, for
+ *  the user of a bearer token: no other caller may get them. */
 function delegateOf({ principal, settings, location }: SelectedRequest): Delegate | undefined {
   if (principal.kind !== "bearer") return undefined;
   const { objectId, tenantId } = principal;

@@ -94,7 +94,8 @@ interface Lifetime {
   readonly timeToLiveSeconds: number;
 }
 
-/** The visibility timeout and time to live of Put Message, which must be longer. */
+/** The visibility timeout and the time to live of Put Message. The latter must be longer: the
+ *  message would otherwise expire before it becomes visible. */
 export const lifetime: Param<Lifetime> = {
   sources: ["?visibilitytimeout", "?messagettl"],
   parse: (reader) => {

@@ -52,8 +52,8 @@ const pendingMax = 10_000;
 const textUnitsMax = 512;
 
 /** The request that has last changed each object. Changes are collected in a list, and entered by
- *  the name of their object only when a rejected request is traced: making a name costs more than
- *  all else that a request costs that is not traced. */
+ *  the name of their object only when a rejected request is traced: making the name is
+ *  the most expensive part for a request that is not traced. */
 class LastWriters {
   readonly #changes = new RecentMap<Writer>(writersMax);
   readonly #leases = new RecentMap<Writer>(writersMax);
@@ -78,6 +78,8 @@ class LastWriters {
   }
 }
 
+/** How requests are chosen. Those without a `traceparent` are chosen before a span exists, because
+ *  a span that the SDK creates and does not sample is expensive; so there are two tracers. */
 interface Sampling {
   /** Whether a request without a valid `traceparent` is sampled. */
   readonly isRootSampled: () => boolean;
@@ -91,8 +93,8 @@ interface Sampling {
 
 /** Traces requests. The span of a rejected request says which rule rejected it, what it asked for
  *  and what was there, and which request had changed that before: another one of this process,
- *  among the last ones. Most requests are not sampled: what they cost is measured by `bench
- *  --tracing`. */
+ *  among the last ones. Most requests are not sampled and must stay cheap: `npm run bench --
+ *  --tracing` measures them. */
 export function traceRequests(sampling: Sampling, log: Log): RequestTracer {
   const { isRootSampled, roots, others, isParentBased } = sampling;
   const writers = new LastWriters();

@@ -63,7 +63,9 @@ export async function lock(request: TreeRequest): Promise<CommandResult> {
 }
 
 /** LockSequence in LOCK, by which a repeated request is recognised: the low bits, with this mask,
- *  are a number that the client changes with each request, the others the slot (1 to 64) of it. */
+ *  are a number that the client changes whenever it uses a slot again; the others are the slot, 1
+ *  to 64. The handle keeps the last number of each slot: the same one again is a repeated request.
+ *  */
 const numberBits = 0xf;
 const slotsMax = 64;
 

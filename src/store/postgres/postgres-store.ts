@@ -123,8 +123,9 @@ export class PostgresStore implements Store {
     return this.#transactions.snapshot(work, options);
   }
 
-  /** Makes this node keep store time if the database's clock jumps. Called once, before its first
-   *  commit: until then the node follows that clock. */
+  /** From now on this node corrects jumps of the database's clock (`TimeKeeper`), so that the time
+   *  of the store stays steady. Called once, before its first commit. `isAlone`: no other node
+   *  runs, so that the database's clock is taken as it is. */
   async keepTime(isAlone: boolean): Promise<void> {
     try {
       await this.#timeKeeper.start(isAlone);
@@ -134,6 +135,7 @@ export class PostgresStore implements Store {
     this.#watchers.poll();
   }
 
+  /** Makes later commits have sequences above `to`: `etagere copy` calls it for its target. */
   async raiseSequence(to: number): Promise<void> {
     this.#checkOpen();
     const text = "UPDATE state SET sequence = GREATEST(sequence, $1) WHERE only_row = 1";

@@ -218,7 +218,8 @@ export class TrustedIssuers {
   /** The issuer with this `iss`; undefined if it is not trusted. */
   find(issuer: string): TrustedIssuer | undefined {
     this.#update();
-    // Configured issuers take precedence: the name of an Entra ID issuer may also match local ones.
+    // Configured issuers take precedence: the local issuer is recognised by the end of its name,
+    // which those of Entra ID have, too.
     const configured = this.#byName.get(issuer);
     if (configured !== undefined) return configured;
     return this.#options.local?.isIssuer(issuer) === true ? this.#localIssuer : undefined;

@@ -46,10 +46,10 @@ interface StoredMd5 {
   readonly rangeHeader: "x-ms-blob-content-md5" | "x-ms-content-md5";
 }
 
-/** The reply of a read; `headers` are those that describe the blob or file, to which it adds its own.
- *  A fault if the range is outside the content, or if a checksum is requested without a range or of a
- *  range longer than 4 MiB. The fields are listed and pushed instead of spread, which took a sixth of
- *  the CPU time of Get Blob. */
+/** The reply of a read; `headers` are those that describe the blob or file, to which it adds its
+ *  own. A fault if the range is outside the content, or if a checksum is requested without a range
+ *  or of a range longer than 4 MiB. Fields are listed and pushed instead of spread, which took a
+ *  sixth of the CPU time of Get Blob. */
 export function contentReply(
   { content, metadata, range, checksum, wantsStructured: isWanted }: ContentRead,
   headers: ReplyHeaders[],

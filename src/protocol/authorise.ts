@@ -72,7 +72,7 @@ export function authorise(
   }
   switch (principal.kind) {
     case "key":
-    // The roles of its caller limit a bearer token: `authorise-call.ts` checks them in addition.
+    // `http/auth/authorise-call.ts` checks the roles of the caller in addition.
     case "bearer":
       return granted;
     case "account-sas":

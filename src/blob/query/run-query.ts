@@ -345,7 +345,9 @@ function columnNames(query: Query): ReadonlySet<string> | undefined {
 /** The name of each column in a query, in lower case, as often as the query has it: each occurrence
  *  costs a comparison (`checkComparedUnits`). */
 function columnsIn(query: Query): readonly string[] {
-  return expressionsOf(query).flatMap(columnsOf);
+  const names: string[] = [];
+  for (const expression of expressionsOf(query)) addColumns(expression, names);
+  return names;
 }
 
 function expressionsOf({ selection, where }: Query): Expression[] {
@@ -360,22 +362,28 @@ function expressionsOf({ selection, where }: Query): Expression[] {
   }
 }
 
-function columnsOf(expression: Expression): readonly string[] {
+/** Into one list: a list per operand would take quadratic time for a long chain of AND. */
+function addColumns(expression: Expression, names: string[]): void {
   switch (expression.kind) {
     case "literal":
-      return [];
+      return;
     case "column":
-      return [String(expression.path[0]).toLowerCase()];
+      names.push(String(expression.path[0]).toLowerCase());
+      return;
     case "binary":
-      return [expression.left, expression.right].flatMap(columnsOf);
+      addColumns(expression.left, names);
+      addColumns(expression.right, names);
+      return;
     case "call":
-      return expression.given.flatMap(columnsOf);
+      for (const each of expression.given) addColumns(each, names);
+      return;
     case "in":
-      return [expression.of, ...expression.among].flatMap(columnsOf);
+      for (const each of [expression.of, ...expression.among]) addColumns(each, names);
+      return;
     case "unary":
     case "null-test":
     case "cast":
     case "like":
-      return columnsOf(expression.of);
+      addColumns(expression.of, names);
   }
 }

@@ -1,6 +1,7 @@
 import type { Span as TraceSpan } from "../base/span.ts";
 import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
 import type { ContentReader } from "./content.ts";
+import type { ReadOptions } from "./extents/extent-files.ts";
 import type { ExtentFileCache } from "./extents/extent-file-cache.ts";
 import type { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import { walk, type NodeSource } from "./tree/node.ts";
@@ -97,12 +98,14 @@ type StoredSource = Extract<SliceSource, { readonly extent: bigint }>;
 class ChunkFiller {
   readonly #buffer: Uint8Array;
   readonly #parts: ReaderParts;
+  readonly #readOptions: ReadOptions;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
   constructor(buffer: Uint8Array, parts: ReaderParts) {
     this.#buffer = buffer;
     this.#parts = parts;
+    this.#readOptions = { span: parts.span, mayUseCache: true };
   }
 
   get isFull(): boolean {
@@ -134,8 +137,8 @@ class ChunkFiller {
   }
 
   #readFile(source: StoredSource, from: number, target: Uint8Array): Promise<void> {
-    const { fileCache, span } = this.#parts;
-    return fileCache.read(source.extent, target, source.offset + from, span);
+    const { fileCache } = this.#parts;
+    return fileCache.read(source.extent, target, source.offset + from, this.#readOptions);
   }
 
   async finish(): Promise<Uint8Array> {

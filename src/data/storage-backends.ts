@@ -1,4 +1,4 @@
-import { homedir, totalmem } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { openDiskFiles } from "../content/extents/disk-files.ts";
 import type { ExtentFiles } from "../content/extents/extent-files.ts";
@@ -28,6 +28,7 @@ import { hasNoNodes, openNodes } from "../store/nodes.ts";
 import { openProcesses, type Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { makeFolder } from "../host/files.ts";
+import { memoryBytesHere } from "../host/process.ts";
 import { readFile } from "node:fs/promises";
 import type { BucketDefaults } from "../content/s3/bucket.ts";
 import type { Credentials } from "../content/s3/signature.ts";
@@ -44,7 +45,8 @@ interface StorageLocations {
   readonly storeUrl: string | undefined;
   /** `s3://…` stores contents in a bucket. */
   readonly contentUrl: string | undefined;
-  /** Limit of contents in memory without a location; default half of the machine's memory. */
+  /** Limit of contents in memory without a location; default half of the memory of the machine or
+   *  container. */
   readonly memoryBytesMax: number | undefined;
   /** Source of the master key (`host/master-key.ts`); undefined: nothing is encrypted. */
   readonly encryption?: string | undefined;
@@ -57,6 +59,8 @@ export interface StorageOptions extends World, StorageLocations {
   /** Data keys for a new, encrypted storage, instead of new ones: `etagere copy` passes those of
    *  its source. */
   readonly dataKeys?: readonly DataKey[] | undefined;
+  /** How many processes of this server share the memory; default 1. */
+  readonly processes?: number | undefined;
 }
 
 export type Close = () => Promise<void>;
@@ -110,7 +114,9 @@ export async function openStorageBackend(
       ? await openDiskFiles(join(location, "extents"), options.log)
       : await inBucket(options.contentUrl, options, opened);
   const files =
-    encryption === undefined ? storedFiles : encryptedFiles(storedFiles, encryption.cipher);
+    encryption === undefined
+      ? storedFiles
+      : encryptedFiles(storedFiles, encryption.cipher, encryption.caches.chunkBytesMax);
   const owners = async () => new Set((await processes.live()).map(({ id }) => id));
   const { self: owner } = processes;
   const isLeader = openLeaderElection({
@@ -132,16 +138,42 @@ interface Encryption {
   readonly master: Uint8Array;
   readonly cipher: Cipher;
   readonly values: ValueCodec;
+  readonly caches: DecryptedCaches;
+}
+
+/** Limits of the decrypted bytes that a process keeps in memory. */
+interface DecryptedCaches {
+  readonly recordBytesMax: number;
+  readonly chunkBytesMax: number;
+}
+
+const mebibyte = 1024 * 1024;
+/** The fraction of the memory that decrypted bytes may take, with least and most: as much as the
+ *  bodies of requests (`server/request-limits.ts`). A quarter of it is for records. */
+const decryptedFraction = 1 / 32;
+const decryptedBytesFloor = 32 * mebibyte;
+const decryptedBytesCeiling = 256 * mebibyte;
+const recordsShare = 1 / 4;
+
+/** The limits for one process, if `processes` share the memory. */
+export function decryptedCaches(memoryBytes: number, processes = 1): DecryptedCaches {
+  const share = Math.min(decryptedBytesCeiling, memoryBytes * decryptedFraction) / processes;
+  const bytesMax = Math.max(decryptedBytesFloor, share);
+  const recordBytesMax = bytesMax * recordsShare;
+  return { recordBytesMax, chunkBytesMax: bytesMax - recordBytesMax };
 }
 
 async function beginEncryption({
   encryption,
   random,
+  processes,
 }: StorageOptions): Promise<Encryption | undefined> {
   if (encryption === undefined) return undefined;
   const master = await readMasterKey(encryption);
   const cipher = new Cipher({ random });
-  return { master, cipher, values: recordCipher(cipher, recordRules) };
+  const caches = decryptedCaches(memoryBytesHere(), processes);
+  const values = recordCipher(cipher, recordRules, caches.recordBytesMax);
+  return { master, cipher, values, caches };
 }
 
 /** Gives the cipher the data keys that the store has; refuses a store that is encrypted otherwise
@@ -174,7 +206,7 @@ function inMemory(options: StorageOptions, opened: Close[]): OpenedStorage {
   const { clock, log, meter, memoryBytesMax } = options;
   const store = openMemoryStore({ clock, log, meter, restoreRules });
   opened.push(() => store.close());
-  const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
+  const bytesMax = memoryBytesMax ?? Math.floor(memoryBytesHere() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));
   const files = memoryFiles({ bytesMax });
   return {

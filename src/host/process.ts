@@ -1,8 +1,8 @@
 import { closeSync, openSync } from "node:fs";
-import { devNull } from "node:os";
+import { devNull, totalmem } from "node:os";
 import { StartRefused, systemErrorCode } from "./refused.ts";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { cpuUsage, memoryUsage, resourceUsage } from "node:process";
+import { constrainedMemory, cpuUsage, memoryUsage, resourceUsage } from "node:process";
 
 /** What the process gets from the operating system and V8: file descriptors, memory figures,
  *  settings of the garbage collector. */
@@ -45,6 +45,13 @@ const tooManyOpenFiles =
  */
 export function disablePretenuring(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
+}
+
+/** Memory of the machine, or of the container if that has less. */
+export function memoryBytesHere(): number {
+  const constrained = constrainedMemory();
+  const total = totalmem();
+  return constrained > 0 ? Math.min(constrained, total) : total;
 }
 
 /** Memory and CPU time of this process, for metrics. */

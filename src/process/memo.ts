@@ -37,7 +37,8 @@ export function once<T extends object>(create: () => T): () => T {
 }
 
 /**
- * A cache with a limit that evicts entries not used recently; the only implementation of that kind.
+ * A cache with a limit that evicts entries not used recently, the usual one: `LruMap` below is for
+ * large values, of which none may be evicted early.
  *
  * Instead of a list ordered by use it has two maps. When the young map is full it replaces the old
  * one, whose entries are dropped. A hit in the old map adds the entry to the young one. A hit
@@ -104,5 +105,53 @@ export class RecentMap<V, K = string> {
 
   #weightOf(key: K, value: V): number {
     return this.#weigh === undefined ? 1 : this.#weigh(key, value);
+  }
+}
+
+interface LruOptions<V> {
+  /** Limit of the total weight of the entries. */
+  readonly weightMax: number;
+  readonly weigh: (value: V) => number;
+  /** Called with each value that leaves the cache. */
+  readonly onRemove?: (value: V) => void;
+}
+
+/** A cache that evicts exactly the entries that were used longest ago, one by one. For values of
+ *  many bytes: the whole limit is used, and a value can be freed when it is evicted. */
+export class LruMap<V, K = string> {
+  readonly #options: LruOptions<V>;
+  /** Ordered by last use: `get` moves an entry to the end. */
+  readonly #entries = new Map<K, V>();
+  #weight = 0;
+
+  constructor(options: LruOptions<V>) {
+    this.#options = options;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  /** An entry that alone exceeds the limit is evicted at once. */
+  set(key: K, value: V): void {
+    this.delete(key);
+    this.#entries.set(key, value);
+    this.#weight += this.#options.weigh(value);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#weight <= this.#options.weightMax) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: K): void {
+    const value = this.#entries.get(key);
+    if (value === undefined) return;
+    this.#entries.delete(key);
+    this.#weight -= this.#options.weigh(value);
+    this.#options.onRemove?.(value);
   }
 }

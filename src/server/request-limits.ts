@@ -1,6 +1,6 @@
-import { totalmem } from "node:os";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
+import { memoryBytesHere } from "../host/process.ts";
 import { Connections } from "../http/limits/connections.ts";
 import {
   newProcessingLimits,
@@ -47,12 +47,7 @@ export function limitsOf(memoryBytes: number, processes = 1): LimitSizes {
 
 /** The limits for this process, derived from the memory of the machine or of the container. */
 export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
-  const constrained = process.constrainedMemory();
-  const isConstrained = constrained > 0 && constrained < totalmem();
-  const { bodyBytesMax, connectionsMax } = limitsOf(
-    isConstrained ? constrained : totalmem(),
-    processes,
-  );
+  const { bodyBytesMax, connectionsMax } = limitsOf(memoryBytesHere(), processes);
   return {
     memory: new MemoryBudget(bodyBytesMax),
     unsent: new UnsentResponses(clock, bodyBytesMax),

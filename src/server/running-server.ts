@@ -99,7 +99,8 @@ function dataStoreOptions(given: RunningServerOptions) {
   const { scrubMegabytesPerSecond: rate } = options;
   const scrubBytesPerSecond = rate === undefined ? undefined : rate * bytesPerMegabyte;
   const openStorage = given.machine?.openStorage;
-  return { ...places, clock, random, log, scrubBytesPerSecond, openStorage };
+  const processes = given.worker?.workerCount;
+  return { ...places, clock, random, log, scrubBytesPerSecond, openStorage, processes };
 }
 
 function isSmbServed({ noSmb, services: served }: Options): boolean {

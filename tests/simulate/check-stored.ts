@@ -74,9 +74,9 @@ function reporting(files: ExtentFiles, onRead: (range: ReadRange) => void): Exte
       const file = await files.open(extent);
       return {
         ...file,
-        read(bytes, position, span) {
+        read(bytes, position, options) {
           onRead({ extent, position, length: bytes.length });
-          return file.read(bytes, position, span);
+          return file.read(bytes, position, options);
         },
       };
     },

@@ -6,7 +6,13 @@ import {
   type Cipher,
   type SealedParts,
 } from "../../store/encryption/cipher.ts";
-import { ContentDamaged, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
+import { ChunkCache } from "./chunk-cache.ts";
+import {
+  ContentDamaged,
+  type ExtentFile,
+  type ExtentFiles,
+  type ReadOptions,
+} from "./extent-files.ts";
 import {
   returnAligned,
   returnBuffer,
@@ -27,19 +33,25 @@ import {
  *  chunk is encrypted for its position (`sealed-layout.ts`), so that bytes that were moved or
  *  changed on the disk cannot be read. */
 
-/** Extents whose bytes are encrypted in chunks, each for its position. There is no spare space,
- *  because only whole regions could be moved into it. */
-export function encryptedFiles(files: ExtentFiles, cipher: Cipher): ExtentFiles {
+/** Extents whose bytes are encrypted in chunks, each for its position. Up to `cachedBytesMax` bytes
+ *  of decrypted chunks are kept in memory. There is no spare space, because only whole regions could
+ *  be moved into it. */
+export function encryptedFiles(
+  files: ExtentFiles,
+  cipher: Cipher,
+  cachedBytesMax = 0,
+): ExtentFiles {
   const { spare: _, ...rest } = files;
+  const cache = cachedBytesMax > 0 ? new ChunkCache(cachedBytesMax) : undefined;
   const encrypted = (file: ExtentFile, extent: bigint): ExtentFile => {
-    const chunks = new EncryptedChunks(file, extent, cipher);
+    const chunks = new EncryptedChunks(extent, { file, cipher, cache });
     const canShorten = file.shorten !== undefined;
     return {
       sync: () => file.sync(),
       close: () => file.close(),
       ...(canShorten && { shorten: (bytes: number) => file.shorten?.(bytes) }),
       write: (bytes, offset, span) => chunks.write(bytes, offset, span),
-      read: (bytes, offset, span) => chunks.read(bytes, offset, span),
+      read: (bytes, offset, options) => chunks.read(bytes, offset, options),
     };
   };
   return {
@@ -50,18 +62,30 @@ export function encryptedFiles(files: ExtentFiles, cipher: Cipher): ExtentFiles 
   };
 }
 
+/** What `EncryptedChunks` works with. */
+interface ChunkParts {
+  readonly file: ExtentFile;
+  readonly cipher: Cipher;
+  readonly cache: ChunkCache | undefined;
+}
+
 /** The chunks of one extent. */
 class EncryptedChunks {
   readonly #file: ExtentFile;
   readonly #extent: bigint;
   readonly #cipher: Cipher;
+  readonly #cache: ChunkCache | undefined;
+  /** Begins the names of the chunks in the cache; their positions follow. */
+  readonly #prefix: string;
   /** Extent and position of a chunk, which are authenticated with it. */
   readonly #place = Buffer.alloc(16);
 
-  constructor(file: ExtentFile, extent: bigint, cipher: Cipher) {
+  constructor(extent: bigint, { file, cipher, cache }: ChunkParts) {
     this.#file = file;
     this.#extent = extent;
     this.#cipher = cipher;
+    this.#cache = cache;
+    this.#prefix = `${extent} `;
     this.#place.writeBigUInt64BE(extent);
   }
 
@@ -124,18 +148,20 @@ class EncryptedChunks {
     }
   }
 
-  async read(bytes: Uint8Array, offset: number, span: Span | undefined): Promise<void> {
+  async read(bytes: Uint8Array, offset: number, options: ReadOptions = {}): Promise<void> {
     const place = placeOf(offset);
     const { at, chunkBytes } = place;
     const first = Math.floor(at / chunkBytes);
     const end = Math.ceil((at + bytes.length) / chunkBytes);
+    const cache = options.mayUseCache === true ? this.#cache : undefined;
+    if (cache !== undefined && this.#readCached(cache, bytes, { place, first, end })) return;
     const range = storedRange(place, first, end);
     const { start, length, seals } = range;
     const buffer = takeBuffer(length + seals.length);
     try {
       const stored = buffer.subarray(0, length);
       const header = buffer.subarray(length, length + seals.length);
-      await this.#readBoth(range, { stored, header }, span);
+      await this.#readBoth(range, { stored, header }, options);
       for (let index = first; index < end; index += 1) {
         const { seal, chunk } = chunkPositions(place, index);
         const [from, origin] = seal < start ? [header, seals.start] : [stored, start];
@@ -143,15 +169,35 @@ class EncryptedChunks {
           seal: from.subarray(seal - origin, seal - origin + sealBytes),
           encrypted: stored.subarray(chunk - start, chunk - start + chunkBytes),
         });
-        // The part of the chunk that was requested, and where it goes.
-        const to = index * chunkBytes - at;
-        const part = opened.subarray(Math.max(0, -to), Math.min(chunkBytes, bytes.length - to));
-        bytes.set(part, Math.max(0, to));
-        freeBytes(opened);
+        copyChunk(bytes, opened, index * chunkBytes - at);
+        if (cache === undefined) freeBytes(opened);
+        else cache.offer(this.#prefix + chunk, opened);
       }
     } finally {
       returnBuffer(buffer);
     }
+  }
+
+  /** Fills `bytes` from the cache; false, and nothing is done, if a chunk is not in it. */
+  #readCached(
+    cache: ChunkCache,
+    bytes: Uint8Array,
+    {
+      place,
+      first,
+      end,
+    }: { readonly place: SealedPlace; readonly first: number; readonly end: number },
+  ): boolean {
+    const chunks: Uint8Array[] = [];
+    for (let index = first; index < end; index += 1) {
+      const found = cache.get(this.#prefix + chunkPositions(place, index).chunk);
+      if (found === undefined) return false;
+      chunks.push(found);
+    }
+    for (const [index, chunk] of chunks.entries()) {
+      copyChunk(bytes, chunk, (first + index) * place.chunkBytes - place.at);
+    }
+    return true;
   }
 
   /** Reads chunks, and their seals if those are not beside them. Ends after both reads: the buffer
@@ -159,17 +205,18 @@ class EncryptedChunks {
   async #readBoth(
     { start, seals }: StoredRange,
     { stored, header }: { readonly stored: Buffer; readonly header: Buffer },
-    span: Span | undefined,
+    options: ReadOptions,
   ): Promise<void> {
-    if (header.length === 0) return this.#file.read(stored, start, span);
+    if (header.length === 0) return this.#file.read(stored, start, options);
     const reads = await Promise.allSettled([
-      this.#file.read(stored, start, span),
-      this.#file.read(header, seals.start, span),
+      this.#file.read(stored, start, options),
+      this.#file.read(header, seals.start, options),
     ]);
     for (const each of reads) if (each.status === "rejected") throw each.reason;
   }
 
   #seal(plain: Uint8Array, position: number, sealed: SealedParts): void {
+    this.#cache?.remove(this.#prefix + position);
     this.#cipher.sealInto(sealed, "content", { place: this.#placeBytes(position), plain });
   }
 
@@ -189,4 +236,11 @@ class EncryptedChunks {
     this.#place.writeUInt32BE(position % 2 ** 32, 12);
     return this.#place;
   }
+}
+
+/** Copies the part of a chunk that was requested; `to` is where the chunk begins in `bytes`, negative
+ *  if before. */
+function copyChunk(bytes: Uint8Array, chunk: Uint8Array, to: number): void {
+  const part = chunk.subarray(Math.max(0, -to), Math.min(chunk.length, bytes.length - to));
+  bytes.set(part, Math.max(0, to));
 }

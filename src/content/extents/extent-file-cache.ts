@@ -1,5 +1,4 @@
-import type { Span } from "../../base/span.ts";
-import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
+import type { ExtentFile, ExtentFiles, ReadOptions } from "./extent-files.ts";
 
 /** Cache of extents that are open for reading, because opening a file for each read would cost more
  *  than a short read. Readers of content and compaction share one; each audit has its own. */
@@ -25,11 +24,16 @@ export class ExtentFileCache {
     this.#files = files;
   }
 
-  async read(extent: bigint, bytes: Uint8Array, position: number, span?: Span): Promise<void> {
+  async read(
+    extent: bigint,
+    bytes: Uint8Array,
+    position: number,
+    options?: ReadOptions,
+  ): Promise<void> {
     const cached = this.#get(extent);
     cached.users += 1;
     try {
-      await (await cached.file).read(bytes, position, span);
+      await (await cached.file).read(bytes, position, options);
     } finally {
       cached.users -= 1;
       if (cached.isRemoved && cached.users === 0) await closeQuietly(cached);

@@ -83,14 +83,23 @@ export interface SpareSpace {
   use(extent: bigint): Promise<ExtentFile | undefined>;
 }
 
-/** An open extent. A traced request passes its span, to which requests to S3 are added. */
+/** Options of a read from an extent. */
+export interface ReadOptions {
+  /** The span of a traced request, to which requests to S3 are added. */
+  readonly span?: Span | undefined;
+  /** Whether decrypted bytes may come from memory, as for clients. Audits and compaction, which
+   *  read everything once, need what is stored. */
+  readonly mayUseCache?: boolean;
+}
+
+/** An open extent. */
 export interface ExtentFile {
-  /** Writes all of `bytes`. In an extent for aligned writes they begin at a block, in an aligned
+  /** Writes all of `bytes`; `span` is that of a traced request. In an extent for aligned writes they begin at a block, in an aligned
    *  buffer (`process/bytes.ts`), and the rest of their last block is zeroed in the buffer and
    *  written as well. */
   write(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
   /** Fills all of `bytes`; throws `ExtentTooShort` if the extent ends before. */
-  read(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
+  read(bytes: Uint8Array, position: number, options?: ReadOptions): Promise<void>;
   /** Resolves when everything written before the call is durable. */
   sync(): Promise<void>;
   /** Truncates the extent synchronously, which frees disk space. Absent if the storage allocates

@@ -184,7 +184,7 @@ function extentFile(known: ExtentParts, uploads?: PartUploads, onClose?: () => v
   const readOnly = (): Promise<void> => Promise.reject(new Error("extent is read-only"));
   return {
     write: (bytes, position, span) => uploads?.write(bytes, position, span) ?? readOnly(),
-    read: (bytes, position, span) => known.read(bytes, position, span),
+    read: (bytes, position, options) => known.read(bytes, position, options?.span),
     sync: async () => uploads?.flush(),
     close: async () => onClose?.(),
   };

@@ -31,11 +31,13 @@ export interface RecordRules {
 export const keyringTag = 0x0e;
 export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 
-/** Limit of the decrypted values that are kept in memory: mostly accounts and containers, which
- *  every request reads, and what was just written. */
-const cachedBytesMax = 8 * 1024 * 1024;
-/** Longer values have content, which is seldom read twice. */
-const cachedValueBytesMax = 4096;
+/** Limit of the decrypted values in memory unless the caller sets another: enough for accounts and
+ *  containers, which every request reads. */
+const cachedBytesDefault = 8 * 1024 * 1024;
+/** Longest value that is kept: a record with a content of 4 KiB in it is shorter. */
+const cachedValueBytesMax = 8 * 1024;
+/** Memory that a kept value takes beside its bytes and its key, approximately. */
+const bytesPerCached = 400;
 /** Memory that is allocated at a time for copies of values. Those of one slab are evicted at about
  *  the same time. */
 const slabBytes = 64 * 1024;
@@ -46,8 +48,13 @@ interface CachedValue {
 }
 
 /** Encrypts the values of a store. The key of an entry is authenticated with its value, so that an
- *  exchange of values between keys is noticed. */
-export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
+ *  exchange of values between keys is noticed. Up to `cachedBytesMax` bytes of decrypted values are
+ *  kept in memory. */
+export function recordCipher(
+  cipher: Cipher,
+  rules: RecordRules,
+  cachedBytesMax = cachedBytesDefault,
+): ValueCodec {
   const isPlain = (text: KeyText): boolean =>
     rules.plain.has(text.charCodeAt(0)) || text.charCodeAt(0) === keyringTag;
   const placeOf = (key: Key): Uint8Array =>
@@ -56,7 +63,7 @@ export function recordCipher(cipher: Cipher, rules: RecordRules): ValueCodec {
   // is not: a commit that fails after the encryption leaves its revision to another one.
   const cache = new RecentMap<CachedValue>(
     cachedBytesMax,
-    (_, { text, value }) => text.length + value.length,
+    (_, { text, value }) => text.length + value.length + bytesPerCached,
   );
   const copies = new ValueSlabs();
   const seal = (key: Key, text: KeyText, value: Value): Value => {

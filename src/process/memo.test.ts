@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RecentMap } from "./memo.ts";
+import { LruMap, RecentMap } from "./memo.ts";
 
 describe("a map of recent entries", () => {
   it("returns the last value of a key, or nothing, under any operations", () => {
@@ -65,5 +65,47 @@ describe("a map of recent entries", () => {
     const none = new RecentMap<string>(0, (_key, text) => text.length);
     none.set("a", "x");
     expect(none.get("a")).toBeUndefined();
+  });
+});
+
+describe("a map that evicts what was used longest ago", () => {
+  it("keeps what a list ordered by use keeps, and reports what it removes", () => {
+    const step = fc.record({
+      kind: fc.constantFrom("set", "get", "delete"),
+      key: fc.constantFrom("a", "b", "c", "d", "e", "f"),
+      weight: fc.integer({ min: 1, max: 12 }),
+    });
+    const property = fc.property(fc.array(step), (steps) => {
+      const removed: object[] = [];
+      const map = new LruMap<{ readonly weight: number }>({
+        weightMax: 10,
+        weigh: ({ weight }) => weight,
+        onRemove: (value) => removed.push(value),
+      });
+      // From the least recently used to the last.
+      let model: { key: string; value: { readonly weight: number } }[] = [];
+      const expected: object[] = [];
+      for (const { kind, key, weight } of steps) {
+        const known = model.find((each) => each.key === key);
+        model = model.filter((each) => each.key !== key);
+        if (kind === "get") {
+          expect(map.get(key)).toBe(known?.value);
+          if (known !== undefined) model.push(known);
+          continue;
+        }
+        if (known !== undefined) expected.push(known.value);
+        if (kind === "delete") map.delete(key);
+        else {
+          const value = { weight };
+          map.set(key, value);
+          model.push({ key, value });
+          while (model.reduce((sum, each) => sum + each.value.weight, 0) > 10) {
+            expected.push(model.shift()!.value);
+          }
+        }
+        expect(removed).toEqual(expected);
+      }
+    });
+    fc.assert(property, { numRuns: 500 });
   });
 });

@@ -15,9 +15,12 @@ export function encryptionOfTests(): Pick<StartOptions, "encryption"> {
   return { encryption: "env:ETAGERE_TEST_KEY" };
 }
 
+/** Room for few decrypted chunks, so that tests read cached and evicted ones. */
+const cachedBytesMax = 512 * 1024;
+
 /** Extents as they are, or encrypted with `ETAGERE_TEST_ENCRYPTION=1`. */
 export function testFiles(files: ExtentFiles): ExtentFiles {
-  return isEncrypted ? encryptedFiles(files, testCipher()) : files;
+  return isEncrypted ? encryptedFiles(files, testCipher(), cachedBytesMax) : files;
 }
 
 /** A cipher with a data key that all tests have. */

@@ -6,7 +6,12 @@ import { blockBytes } from "../../process/bytes.ts";
 import { sealBytes } from "../../store/encryption/cipher.ts";
 import { whole } from "../content-ref.ts";
 import { encryptedFiles } from "./encrypted-files.ts";
-import { ContentDamaged, type ExtentFile } from "./extent-files.ts";
+import {
+  ContentDamaged,
+  type ExtentFile,
+  type ExtentFiles,
+  type ReadOptions,
+} from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { groupBytes, placeOf, sealedLayout } from "./sealed-layout.ts";
 
@@ -31,9 +36,9 @@ function pattern(length: number, seed: number): Uint8Array {
 }
 
 /** A file of regions, one after the other. */
-async function writeRegions(sizes: readonly number[], isAligned = false) {
+async function writeRegions(sizes: readonly number[], isAligned = false, cachedBytesMax = 0) {
   const stored = memoryFiles({ bytesMax: 2 ** 30 });
-  const files = encryptedFiles(stored, testCipher());
+  const files = encryptedFiles(stored, testCipher(), cachedBytesMax);
   const file = await files.create(extent, isAligned);
   const regions = sealedLayout.newRegions(16 * 1024 * 1024, isAligned);
   const written = [];
@@ -50,10 +55,35 @@ async function writeRegions(sizes: readonly number[], isAligned = false) {
   return { stored, files, file, regions, written };
 }
 
-async function readRange(file: ExtentFile, offset: number, length: number): Promise<Uint8Array> {
+async function readRange(
+  file: ExtentFile,
+  offset: number,
+  length: number,
+  options?: ReadOptions,
+): Promise<Uint8Array> {
   const bytes = new Uint8Array(length);
-  await file.read(bytes, offset);
+  await file.read(bytes, offset, options);
   return bytes;
+}
+
+const forClient = { mayUseCache: true };
+
+/** Counts the bytes that are read from the stored files. */
+function countReads(stored: ExtentFiles) {
+  const counts = { bytes: 0 };
+  const open = async (id: bigint): Promise<ExtentFile> => {
+    const file = await stored.open(id);
+    return {
+      write: (bytes, position) => file.write(bytes, position),
+      read(bytes, position) {
+        counts.bytes += bytes.length;
+        return file.read(bytes, position);
+      },
+      sync: () => file.sync(),
+      close: () => file.close(),
+    };
+  };
+  return { files: { ...stored, open }, counts };
 }
 
 describe("encrypted extents", () => {
@@ -153,27 +183,11 @@ describe("encrypted extents", () => {
     ["aligned, with the seals of the group", true, 65_536 + sealBytes],
   ])("read only the chunks of a range: %s", async (_, isAligned, expected) => {
     const { stored, written } = await writeRegions([300_000], isAligned);
-    let read = 0;
-    const counted = {
-      ...stored,
-      open: async (id: bigint) => {
-        const file = await stored.open(id);
-        const counting: ExtentFile = {
-          write: (bytes, position) => file.write(bytes, position),
-          read: (bytes, position) => {
-            read += bytes.length;
-            return file.read(bytes, position);
-          },
-          sync: () => file.sync(),
-          close: () => file.close(),
-        };
-        return counting;
-      },
-    };
-    const file = await encryptedFiles(counted, testCipher()).open(extent);
+    const { files, counts } = countReads(stored);
+    const file = await encryptedFiles(files, testCipher()).open(extent);
     const [{ offset, bytes } = { offset: 0, bytes: new Uint8Array(0) }] = written;
     expect(await readRange(file, offset + 100_000, 10)).toEqual(bytes.slice(100_000, 100_010));
-    expect(read).toBe(expected);
+    expect(counts.bytes).toBe(expected);
   });
 
   it("reject chunks that were swapped, moved to another extent, or changed", async () => {
@@ -193,6 +207,70 @@ describe("encrypted extents", () => {
     const other = await stored.create(6n);
     await other.write(chunks[0] as Uint8Array, placeOf(first).position);
     await expect(readRange(await files.open(6n), first, 512)).rejects.toThrow(ContentDamaged);
+  });
+});
+
+describe("decrypted chunks in memory", () => {
+  it.each(kinds)("lead to the written bytes in any order of reads, %s", async (_, kind) => {
+    const read = fc.tuple(fc.nat(5), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(70_000));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(kind.lengths, { minLength: 1, maxLength: 6 }),
+        fc.array(read, { minLength: 5, maxLength: 60 }),
+        async (sizes, reads) => {
+          const { stored, written } = await writeRegions(sizes, kind.isAligned);
+          // Room for a few chunks, so that reads evict those of others.
+          const file = await encryptedFiles(stored, testCipher(), 200_000).open(extent);
+          for (const [index, from, count] of reads) {
+            const { offset, bytes } = written[index % written.length]!;
+            const start = Math.floor(from * (bytes.length - 1));
+            const wanted = bytes.slice(start, start + 1 + count);
+            const found = await readRange(file, offset + start, wanted.length, forClient);
+            expect(Buffer.compare(found, wanted)).toBe(0);
+          }
+        },
+      ),
+      { numRuns: kind.runs },
+    );
+  });
+
+  it("are kept with the second read of a client, and are those of its place alone", async () => {
+    const { stored, written } = await writeRegions([40_000, 40_000]);
+    const { files, counts } = countReads(stored);
+    const encrypted = encryptedFiles(files, testCipher(), 2 ** 20);
+    const [first, second] = written as [(typeof written)[0], (typeof written)[0]];
+    const storedBytes = 40_000 + sealBytes;
+    for (const expected of [1, 2, 2, 2]) {
+      // As after the cache of open files has closed and opened it.
+      const file = await encrypted.open(extent);
+      expect(await readRange(file, first.offset + 7, 10, forClient)).toEqual(
+        first.bytes.slice(7, 17),
+      );
+      expect(counts.bytes).toBe(expected * storedBytes);
+    }
+    const file = await encrypted.open(extent);
+    expect(await readRange(file, second.offset, 10, forClient)).toEqual(second.bytes.slice(0, 10));
+    expect(counts.bytes).toBe(3 * storedBytes);
+  });
+
+  it("hide no damage from an audit, which reads what is stored", async () => {
+    const { stored, written } = await writeRegions([5000]);
+    const file = await encryptedFiles(stored, testCipher(), 2 ** 20).open(extent);
+    const [{ offset, bytes }] = written as [(typeof written)[0]];
+    for (let index = 0; index < 2; index += 1) await readRange(file, offset, 5000, forClient);
+    await (await stored.open(extent)).write(Uint8Array.of(1, 2, 3), placeOf(offset).position + 100);
+    expect(await readRange(file, offset, 5000, forClient)).toEqual(bytes);
+    await expect(readRange(file, offset, 5000)).rejects.toThrow(ContentDamaged);
+  });
+
+  it("are dropped if their place, of a body without a record, is written again", async () => {
+    const { files, written } = await writeRegions([5000], false, 2 ** 20);
+    const [{ offset }] = written as [(typeof written)[0]];
+    const file = await files.open(extent);
+    for (let index = 0; index < 3; index += 1) await readRange(file, offset, 5000, forClient);
+    const next = pattern(5000, 9);
+    await file.write(next, offset);
+    expect(await readRange(file, offset, 5000, forClient)).toEqual(next);
   });
 });
 
@@ -216,7 +294,7 @@ describe("aligned encrypted regions", () => {
 
 describe("content in encrypted extents", () => {
   it("is received in any sizes, compacted, shared and removed as other content is", async () => {
-    const files = encryptedFiles(memoryFiles({ bytesMax: 2 ** 30 }), testCipher());
+    const files = encryptedFiles(memoryFiles({ bytesMax: 2 ** 30 }), testCipher(), 2 ** 20);
     // Small enough that bodies are split between extents.
     const fixture = await openContentFixture({ files, extentBytes: 700_000 });
     const sizes = [300, 5000, 70_000, 600_000, 3_000_000, 255_000];

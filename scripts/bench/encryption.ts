@@ -24,9 +24,13 @@ const lengths = [
   [30_000, 500, 100],
   [1_000_000, 60, 30],
 ] as const;
-/** So many blobs of 1 KiB that no cache of recent values holds them. */
-const coldBlobs = 30_000;
-const coldPerRound = 2000;
+/** The same, for gets alone: many blobs that fit into the memory for decrypted bytes, and more than
+ *  that. */
+const manyBlobs = [
+  [kibibyte, 2000, 20_000],
+  [kibibyte, 2000, 200_000],
+  [1_000_000, 60, 500],
+] as const;
 
 process.env["ETAGERE_BENCH_KEY"] = randomBytes(32).toString("hex");
 const encrypted = "env:ETAGERE_BENCH_KEY";
@@ -49,18 +53,25 @@ const operations: readonly Operation[] = lengths.flatMap(([length, requestsPerRo
     },
   ];
 });
-const coldBody = randomBytes(kibibyte);
-const fillCold: Operation = {
-  name: "first put of 1024 bytes",
-  requestsPerRound: coldBlobs,
-  run: (client, index) => put(client, `cost/cold-${index % coldBlobs}`, coldBody),
-};
-let coldIndex = 0;
-const getCold: Operation = {
-  name: `get of 1024 bytes, of ${coldBlobs} blobs`,
-  requestsPerRound: coldPerRound,
-  run: (client) => get(client, `cost/cold-${(coldIndex += 7) % coldBlobs}`),
-};
+/** Steps between blobs that are read one after the other, so that they differ. */
+const stride = 7;
+
+function readMany([length, requestsPerRound, blobs]: (typeof manyBlobs)[number]) {
+  const body = randomBytes(length);
+  const pathOf = (index: number): string => `cost/${blobs}-of-${length}-${index % blobs}`;
+  const fill: Operation = {
+    name: `first put of ${length} bytes`,
+    requestsPerRound: blobs,
+    run: (client, index) => put(client, pathOf(index), body),
+  };
+  let next = 0;
+  const read: Operation = {
+    name: `get of ${length} bytes, of ${blobs} blobs`,
+    requestsPerRound,
+    run: (client) => get(client, pathOf((next += stride))),
+  };
+  return { fill, read };
+}
 
 async function start(index: number): Promise<readonly [Compared, () => Promise<void>]> {
   const name = ["plain", "encrypted"][index] ?? "";
@@ -83,7 +94,9 @@ for (const { clients } of compared) {
   await clients[0]!.send({ method: "PUT", path: "cost?restype=container", expect: 201 });
 }
 await compareAlternating(compared, operations, rounds);
-await compareAlternating(compared, [fillCold], 0);
-await compareAlternating(compared, [getCold], rounds);
+for (const { fill, read } of manyBlobs.map(readMany)) {
+  await compareAlternating(compared, [fill], 0);
+  await compareAlternating(compared, [read], rounds);
+}
 for (const { clients } of compared) for (const client of clients) client.close();
 for (const [, stop] of started) await stop();

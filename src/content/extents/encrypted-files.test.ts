@@ -253,6 +253,19 @@ describe("decrypted chunks in memory", () => {
     expect(counts.bytes).toBe(3 * storedBytes);
   });
 
+  it("are not replaced by reads of more than fits", async () => {
+    const sizes = Array.from({ length: 40 }, () => 40_000);
+    const { stored, written } = await writeRegions(sizes);
+    const { files, counts } = countReads(stored);
+    const file = await encryptedFiles(files, testCipher(), 400_000).open(extent);
+    const read = ({ offset }: { offset: number }) => readRange(file, offset, 10, forClient);
+    for (let index = 0; index < 2; index += 1) await read(written[0]!);
+    for (let round = 0; round < 3; round += 1) for (const each of written) await read(each);
+    const before = counts.bytes;
+    await read(written[0]!);
+    expect(counts.bytes).toBe(before);
+  });
+
   it("hide no damage from an audit, which reads what is stored", async () => {
     const { stored, written } = await writeRegions([5000]);
     const file = await encryptedFiles(stored, testCipher(), 2 ** 20).open(extent);

@@ -201,6 +201,13 @@ export function headerText(sealed: Uint8Array): string {
   return textOfKey(sealed, 0, headerBytes);
 }
 
+/** The number of a message in its session, which another session may use as well. */
+export function messageNumber(sealed: Uint8Array): number {
+  let number = 0;
+  for (let at = counterOffset; at < headerBytes; at += 1) number = number * 256 + sealed[at]!;
+  return number;
+}
+
 /** The nonce of a message: the last 4 bytes of the salt and the counter, unique in a session. */
 function nonceOf(message: Uint8Array): Uint8Array {
   return message.subarray(headerBytes - 12, headerBytes);

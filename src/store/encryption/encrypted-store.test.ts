@@ -131,7 +131,7 @@ describe("an encrypted store", () => {
     await third.close();
   });
 
-  it("decrypts nothing that it has just written, and each value once", async () => {
+  it("decrypts nothing that it has just written, and keeps a value that is read again", async () => {
     const location = newLocation();
     const clock = manualClock();
     const first = await open(location, clock);
@@ -144,10 +144,10 @@ describe("an encrypted store", () => {
     await first.close();
     const again = await open(location, clock);
     const openedAgain = vi.spyOn(again.cipher, "open");
-    for (let reads = 0; reads < 3; reads += 1) {
+    for (const times of [1, 2, 2, 2]) {
       expect(await read(again.store, k("a"))).toBe("later");
+      expect(openedAgain).toHaveBeenCalledTimes(times);
     }
-    expect(openedAgain).toHaveBeenCalledOnce();
     await again.close();
   });
 

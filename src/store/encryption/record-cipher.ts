@@ -11,7 +11,7 @@ import type {
   VersionedEntry,
 } from "../engine.ts";
 import type { Key, Value } from "../store.ts";
-import { headerText, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
+import { headerText, messageNumber, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
 
 /** Encrypts the values of a store, between its engine and its transactions: the LMDB store wraps
  *  its engine (`encodedEngine`), the PostgreSQL store calls the codec for each value. Keys are not
@@ -36,6 +36,8 @@ export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 const cachedBytesDefault = 8 * 1024 * 1024;
 /** Longest value that is kept: a record with a content of 4 KiB in it is shorter. */
 const cachedValueBytesMax = 8 * 1024;
+/** How many values are remembered that were read once. */
+const readOnceMax = 64 * 1024;
 /** Memory that a kept value takes beside its bytes and its key, approximately. */
 const bytesPerCached = 400;
 /** Memory that is allocated at a time for copies of values. Those of one slab are evicted at about
@@ -66,6 +68,7 @@ export function recordCipher(
     (_, { text, value }) => text.length + value.length + bytesPerCached,
   );
   const copies = new ValueSlabs();
+  const readBefore = new ReadOnce();
   const seal = (key: Key, text: KeyText, value: Value): Value => {
     const sealed = cipher.seal("record", placeOf(key), value);
     // A copy, because the value may be a view of a larger array, which the cache would keep.
@@ -91,13 +94,30 @@ export function recordCipher(
     const cached = cache.get(header);
     if (cached?.text === text) return cached.value;
     const value = open(key, stored);
-    if (value.length <= cachedValueBytesMax) cache.set(header, { text, value: copies.copy(value) });
+    const isKept = value.length <= cachedValueBytesMax && readBefore.addOrFind(stored);
+    if (isKept) cache.set(header, { text, value: copies.copy(value) });
     return value;
   };
   return {
     encode: (key, text, value) => (isPlain(text) ? value : seal(key, text, value)),
     decodeEntry: (entry) => (isPlain(entry.text) ? entry : new EncryptedEntry(entry, valueOf)),
   };
+}
+
+/** Which values were read lately, so that only those that are read again are kept: to keep every
+ *  one costs half as much as to decrypt it. */
+class ReadOnce {
+  readonly #numbers = new Float64Array(readOnceMax);
+
+  /** Returns whether the value was read before, and remembers it. Its number in its session selects
+   *  the slot, in which it may replace another one. */
+  addOrFind(sealed: Uint8Array): boolean {
+    const number = messageNumber(sealed);
+    const slot = number % readOnceMax;
+    if (this.#numbers[slot] === number) return true;
+    this.#numbers[slot] = number;
+    return false;
+  }
 }
 
 /** Copies of values as parts of shared memory: a buffer for each one would outlive many collections

@@ -34,8 +34,8 @@ import {
  *  changed on the disk cannot be read. */
 
 /** Extents whose bytes are encrypted in chunks, each for its position. Up to `cachedBytesMax` bytes
- *  of decrypted chunks are kept in memory. There is no spare space, because only whole regions could
- *  be moved into it. */
+ *  of decrypted chunks are kept in memory. There is no spare space, because only whole regions
+ *  could be moved into it. */
 export function encryptedFiles(
   files: ExtentFiles,
   cipher: Cipher,
@@ -238,8 +238,8 @@ class EncryptedChunks {
   }
 }
 
-/** Copies the part of a chunk that was requested; `to` is where the chunk begins in `bytes`, negative
- *  if before. */
+/** Copies the part of a chunk that was requested; `to` is where the chunk begins in `bytes`,
+ *  negative if before. */
 function copyChunk(bytes: Uint8Array, chunk: Uint8Array, to: number): void {
   const part = chunk.subarray(Math.max(0, -to), Math.min(chunk.length, bytes.length - to));
   bytes.set(part, Math.max(0, to));

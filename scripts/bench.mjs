@@ -35,7 +35,7 @@ const measurements = {
   "--smb": () => import("./bench/smb.mjs"),
   "--events": () => runBench("events", { needsServer: needsServer() }),
   "--feed": () => runBench("feed", { needsServer: false }),
-  "--tracing": () => runBench("tracing", { needsServer: process.argv.includes("--sockets") }),
+  "--tracing": () => runBench("tracing", { needsServer: false }),
   "--encryption": () => runBench("encryption", { needsServer: process.argv.includes("--sockets") }),
 };
 if (Object.hasOwn(measurements, first)) {

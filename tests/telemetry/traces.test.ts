@@ -91,6 +91,28 @@ it("explains a failed precondition with the request that changed the blob", asyn
   expect(refused?.status?.code).not.toBe(2);
 });
 
+it("explains a failed precondition with the request that deleted the blob", async () => {
+  let deleterId: unknown;
+  const { spans } = await exported(async (url) => {
+    const client = rawClient(url);
+    await client.send({ method: "PUT", path: "/box?restype=container" });
+    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
+    const { headers } = await client.send(put);
+    await client.send({ ...put, path: "/box/other" });
+    deleterId = (await client.send({ method: "DELETE", path: "/box/b" })).headers[
+      "x-ms-request-id"
+    ];
+    await client.send({ method: "DELETE", path: "/box/other" });
+    const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
+    expect((await client.send({ ...put, headers: stale })).status).toBe(412);
+  });
+  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  expect(refused?.attributes).toMatchObject({
+    "etagere.refused.current_etag": "none",
+    "etagere.refused.by_request_id": deleterId,
+  });
+});
+
 it("explains a write without the lease id with the request that acquired the lease", async () => {
   let leaseRequestId: unknown;
   const { spans } = await exported(async (url) => {

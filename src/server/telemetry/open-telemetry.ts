@@ -16,18 +16,16 @@ import {
   type MetricData,
   type MetricProducer,
 } from "@opentelemetry/sdk-metrics";
-import {
-  AlwaysOnSampler,
-  BasicTracerProvider,
-  BatchSpanProcessor,
-} from "@opentelemetry/sdk-trace-base";
+import { BatchSpanProcessor, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import type { FigureSample, BucketSample } from "../../admin/views/figures.ts";
-import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
+import { unixEpochTicks } from "../../base/ticks.ts";
 import { endWithin, type Clock, type Log, type Random } from "../../base/world.ts";
 import { readVersion } from "../../host/version.ts";
 import { environmentVariable } from "../../host/world.ts";
 import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
+import { hrTimeOf } from "./recorded-span.ts";
+import { readSampling } from "./sampling.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 /** Options of `openTelemetry`, which exports traces and metrics to a receiver of OpenTelemetry
@@ -43,11 +41,11 @@ interface TelemetryOptions {
 const closeMillisecondsMax = 5000;
 const exportMillisecondsDefault = 60_000;
 const instanceBytes = 8;
-const nanosecondsPerTick = 100n;
 
 /** Exports spans and metrics with OTLP over HTTP. Only servers with `--otlp` load this module and
  *  the SDK. The `OTEL_*` variables set sampling, limits, headers and resource attributes. */
-export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Telemetry {
+export function openTelemetry(options: TelemetryOptions): Telemetry {
+  const { url, clock, log, random } = options;
   logProblems(log);
   const base = url.replace(/\/+$/, "");
   // A variable with an address for traces or for metrics alone precedes `--otlp`.
@@ -62,7 +60,7 @@ export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Te
   });
   const resource = own.merge(detectResources({ detectors: [envDetector] }));
   const spans = isOn("TRACES")
-    ? openSpans(resource, new OTLPTraceExporter(to("traces")), { log, random })
+    ? openSpans(resource, new OTLPTraceExporter(to("traces")), options)
     : undefined;
   let metrics: MeterProvider | undefined;
   return {
@@ -83,40 +81,17 @@ export function openTelemetry({ url, clock, log, random }: TelemetryOptions): Te
   };
 }
 
-/** Opens two span providers with a common processor. The first samples every span: the requests to
- *  trace are chosen before a span exists, because a span that the SDK creates and does not sample
- *  costs more than 2 % of a request. */
+/** Records spans here and lets the SDK batch and export them. */
 function openSpans(
   resource: Resource,
   exporter: OTLPTraceExporter,
-  { log, random }: Pick<TelemetryOptions, "log" | "random">,
+  { clock, random, log }: TelemetryOptions,
 ): { readonly tracer: RequestTracer; readonly close: () => Promise<void> } {
-  const spanProcessors = [new BatchSpanProcessor(exporter)];
-  const sampler = new AlwaysOnSampler();
-  const roots = new BasicTracerProvider({ resource, spanProcessors, sampler });
-  // `others` has no sampler, so the SDK uses the one in the variable OTEL_TRACES_SAMPLER.
-  const others = new BasicTracerProvider({ resource, spanProcessors });
-  const name = environmentVariable("OTEL_TRACES_SAMPLER") ?? "";
-  const tracer = traceRequests(
-    {
-      isRootSampled: sampleShare(rootShare(name), random),
-      roots: roots.getTracer("etagere"),
-      others: others.getTracer("etagere"),
-      isParentBased: !/^(always_o(n|ff)|traceidratio)$/.test(name),
-    },
-    log,
-  );
-  return { tracer, close: () => roots.shutdown() };
-}
-
-/** The share of traces without a remote parent that the sampler of this name takes, as the SDK
- *  interprets it. */
-function rootShare(name: string): number {
-  if (name.endsWith("always_off")) return 0;
-  if (!name.endsWith("traceidratio")) return 1;
-  const text = environmentVariable("OTEL_TRACES_SAMPLER_ARG") ?? "";
-  const share = Number(text);
-  return text.trim() !== "" && share >= 0 && share <= 1 ? share : 1;
+  const processor = new BatchSpanProcessor(exporter);
+  const onEnd = (span: ReadableSpan): void => processor.onEnd(span);
+  const recorder = { clock, random, resource, onEnd };
+  const tracer = traceRequests(readSampling(random, log), recorder, log);
+  return { tracer, close: () => processor.shutdown() };
 }
 
 /** `OTEL_TRACES_EXPORTER=none` and `OTEL_METRICS_EXPORTER=none` disable a signal. */
@@ -130,9 +105,7 @@ function numberIn(name: string, otherwise: number): number {
 }
 
 function wallTime(clock: Clock): HrTime {
-  const ticks = clock.wall() - unixEpochTicks;
-  const seconds = ticks / ticksPerSecond;
-  return [Number(seconds), Number((ticks % ticksPerSecond) * nanosecondsPerTick)];
+  return hrTimeOf(clock.wall() - unixEpochTicks);
 }
 
 /** The SDK reports failed exports and dropped spans through this logger. */
@@ -236,30 +209,4 @@ function requestPoint(each: FigureSample["requests"][number]): Point<number> {
 function histogramOf({ bounds, counts, count, sum }: BucketSample) {
   const beyond = counts.reduce((rest, each) => rest - each, count);
   return { buckets: { boundaries: [...bounds], counts: [...counts, beyond] }, count, sum };
-}
-
-/** Bytes of the random numbers that `sampleShare` draws. */
-const drawnBytes = 6;
-const drawnMax = 2 ** (8 * drawnBytes);
-
-/** Returns a function that is true for this share of the calls, independently for each call. It
- *  draws the number of calls to skip before the next true one, so that a skipped call costs a
- *  subtraction. */
-export function sampleShare(share: number, random: Random): () => boolean {
-  if (share <= 0) return () => false;
-  if (share >= 1) return () => true;
-  // The number of failures before a success of probability `share` is distributed geometrically.
-  const drawSkipped = (): number => {
-    const drawn = Buffer.from(random.bytes(drawnBytes)).readUIntBE(0, drawnBytes);
-    return Math.floor(Math.log((drawn + 1) / drawnMax) / Math.log1p(-share));
-  };
-  let skipped = drawSkipped();
-  return () => {
-    if (skipped > 0) {
-      skipped -= 1;
-      return false;
-    }
-    skipped = drawSkipped();
-    return true;
-  };
 }

@@ -1,3 +1,5 @@
+import { checkContainerName, checkResourceName, checkTableName } from "../protocol/names.ts";
+
 /** Reads JSON objects of the configuration and of the admin API by tables of their fields, and
  *  collects one line per problem, so that an operator sees all problems at once. The parsers of
  *  account settings, identities and subscriptions in this folder declare their tables with it. */
@@ -85,11 +87,30 @@ export const accountNameForm: TextForm = {
 };
 
 export function text({ pattern, allowed }: TextForm): Form<string> {
+  return acceptedText((value) => pattern.test(value), allowed);
+}
+
+function acceptedText(accepts: (value: string) => boolean, allowed: string): Form<string> {
   return (value, place) => {
-    if (value === undefined || (typeof value === "string" && pattern.test(value))) return value;
+    if (value === undefined || (typeof value === "string" && accepts(value))) return value;
     return place.refuse(`must be ${allowed}`);
   };
 }
+
+const resourceCharacters = "3 to 63 lower-case letters, digits and single hyphens";
+/** The name of a queue or share. */
+export const resourceName = acceptedText(
+  (name) => checkResourceName(name).ok,
+  `a name of ${resourceCharacters}`,
+);
+export const containerName = acceptedText(
+  (name) => checkContainerName(name).ok,
+  `a name of ${resourceCharacters}, or a container of the system, as $web`,
+);
+export const tableName = acceptedText(
+  (name) => checkTableName(name).ok,
+  "a name of 3 to 63 letters and digits, the first one a letter",
+);
 
 export function texts({ pattern, allowed }: TextForm): Form<readonly string[]> {
   return (value, place) => {

@@ -32,14 +32,14 @@ describe("the identity part of a configuration", () => {
       principals: { "the app": { objectId: "o1", clientId: "c1", secret } },
       roleAssignments: [
         { principal: "the app", role: "storage blob data READER", account: "main" },
-        { principal: "o2", role: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", container: "c" },
+        { principal: "o2", role: "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", container: "docs" },
       ],
     });
     const rules = rulesByAccount(identity)("main");
     expect(rules?.allows(["O1"], read, { service: "blob", name: "x" })).toBe(true);
     expect(rules?.allows(["o2"], read, { service: "blob", name: "x" })).toBe(false);
-    expect(rules?.allows(["o2"], read, { service: "blob", name: "c" })).toBe(true);
-    expect(rules?.allows(["o2"], read, { service: "file", name: "c" })).toBe(false);
+    expect(rules?.allows(["o2"], read, { service: "blob", name: "docs" })).toBe(true);
+    expect(rules?.allows(["o2"], read, { service: "file", name: "docs" })).toBe(false);
     const elsewhere = rulesByAccount(identity)("other");
     expect(elsewhere?.allows(["o1"], read, { service: "blob", name: "x" })).toBe(false);
   });
@@ -131,10 +131,18 @@ describe("the identity part of a configuration", () => {
     [
       {
         roleAssignments: [
-          { principal: "o", role: "Storage Blob Data Reader", container: "c", queue: "q" },
+          { principal: "o", role: "Storage Blob Data Reader", container: "docs", queue: "jobs" },
         ],
       },
       'role assignment 1: "scope" name one container, queue, table or share',
+    ],
+    [
+      { roleAssignments: [{ principal: "o", role: "Reader", container: "a/b" }] },
+      'role assignment 1: "container" must be a name of 3 to 63 lower-case letters',
+    ],
+    [
+      { roleAssignments: [{ principal: "o", role: "Reader", table: "1st" }] },
+      'role assignment 1: "table" must be a name of 3 to 63 letters and digits',
     ],
     [
       { roles: { "Storage Blob Data Reader": {} } },

@@ -10,10 +10,13 @@ import {
 } from "./identity.ts";
 import {
   accountNameForm,
+  containerName,
   FieldPlace,
   isObject,
   readFields,
   required,
+  resourceName,
+  tableName,
   text,
   texts,
   type FieldInputs,
@@ -94,10 +97,10 @@ const roleFields = {
 };
 
 const scopeFields = {
-  container: text(nameForm),
-  queue: text(nameForm),
-  table: text(nameForm),
-  share: text(nameForm),
+  container: containerName,
+  queue: resourceName,
+  table: tableName,
+  share: resourceName,
 };
 const scopeServices = { container: "blob", queue: "queue", table: "table", share: "file" } as const;
 

@@ -6,6 +6,7 @@ import {
   isObject,
   readFields,
   required,
+  resourceName,
   text,
   texts,
   whole,
@@ -39,10 +40,6 @@ export const subscriptionsMax = 100;
 /** Limits of this server for one subscription. */
 const subjectUnitsMax = 2048;
 const messageTimeToLiveSecondsMax = 2 ** 31 - 1;
-const resourceForm: TextForm = {
-  pattern: /^[a-z0-9](?:-?[a-z0-9]){2,62}$/,
-  allowed: "a name of 3 to 63 lower-case letters, digits and single hyphens",
-};
 const secretForm: TextForm = {
   pattern: /^[\x21-\x7e]{8,256}$/,
   allowed: "8 to 256 ASCII characters without spaces",
@@ -151,13 +148,13 @@ const subscriptionFields = {
   isSubjectCaseSensitive: flag,
   advancedFilters: parseFilters,
   destination: parseDestination,
-  deadLetterContainer: text(resourceForm),
+  deadLetterContainer: resourceName,
   maxDeliveryAttempts: whole({ min: 1, max: attemptsMax }),
   eventTimeToLiveSeconds: whole({ min: 1, max: timeToLiveSecondsMax }),
 };
 
 const queueFields = {
-  queue: required(text(resourceForm)),
+  queue: required(resourceName),
   account: text(accountNameForm),
   messageTimeToLiveSeconds: whole({ min: 1, max: messageTimeToLiveSecondsMax }),
 };

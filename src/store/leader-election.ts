@@ -28,7 +28,7 @@ const term: Ticks = 30n * ticksPerSecond;
 const renewalAt: Ticks = 20n * ticksPerSecond;
 
 const leaderTable = defineTable<string, LeaderRecord>({
-  name: "duty",
+  name: "leader",
   tag: 0xfc,
   key: (name) => [name],
   codec: recordCodec({ version: 1 }),

@@ -34,6 +34,7 @@ export interface SmbEndpointOptions extends World, RequestLimits {
 
 /** The SMB listener of a server; `administration` is for the views of the admin API. */
 export interface SmbEndpoint extends Pick<Listener, "url" | "unref"> {
+  disconnectAll(): void;
   stop(): Promise<void>;
   readonly administration: SmbAdministration;
 }
@@ -86,6 +87,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   return {
     url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`,
     administration: listener.administration,
+    disconnectAll: () => listener.disconnectAll(),
     // An SMB client reconnects by itself; its session cannot move to another process.
     stop: () => listener.stop(),
     unref: () => unref(server),

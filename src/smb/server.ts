@@ -261,6 +261,8 @@ export class SmbServerState {
 interface SmbListener {
   readonly server: Server;
   readonly administration: SmbAdministration;
+  /** Closes all connections. Their clients drop what they cache, and may connect again. */
+  disconnectAll(): void;
   /** Closes all connections and all handles, durable ones included. */
   stop(): Promise<void>;
 }
@@ -278,12 +280,16 @@ export function smbListener(world: SmbEnvironment): SmbListener {
     socket.on("close", () => connections.delete(connection));
   });
   server.maxConnections = connectionsMax;
+  const disconnectAll = (): void => {
+    for (const connection of connections) connection.end();
+  };
   return {
     server,
     administration: administrationOf(state),
+    disconnectAll,
     async stop() {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-      for (const connection of connections) connection.end();
+      disconnectAll();
       state.handleCloser.stop();
       state.changeDispatcher.stop();
       await closed;

@@ -5,9 +5,12 @@ import { ShareServiceClient, type ShareFileClient } from "@azure/storage-file-sh
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { start, type EtagereServer } from "../../src/index.ts";
-import { heartbeatTimeoutMilliseconds } from "../../src/store/nodes.ts";
+import { realClock } from "../../src/host/world.ts";
+import { heartbeatTimeoutMilliseconds, openNodes } from "../../src/store/nodes.ts";
+import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import { startChild } from "../harness/child-server.ts";
 import { freePorts } from "../harness/server.ts";
+import { silentLog } from "../harness/silent-log.ts";
 import { Status } from "../../src/smb/status.ts";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { Access, close, createBody, openFile } from "../smb-wire/wire-messages.ts";
@@ -99,5 +102,38 @@ describe.runIf(isLong)("the locks of a killed node", () => {
     // Its last heartbeat may precede the kill by one interval.
     expect(held).toBeGreaterThan(heartbeatTimeoutMilliseconds - 6_000);
     expect(await codeOf(file.download())).toBeUndefined();
+  });
+});
+
+/** Starts another node, which fences the nodes that `choose` selects. `self` is never reused. */
+async function fenceNodes(self: string, choose: (id: string) => boolean): Promise<void> {
+  const own = { node: self, clock: realClock(), log: silentLog };
+  const records = await openPostgresStore({ url: store, ...own });
+  const ephemeral = await openPostgresStore({ url: store, ...own, ephemeral: true });
+  const fence = (node: string) => records.fence(node);
+  const assertNotFenced = () => records.assertNotFenced();
+  const nodes = await openNodes({
+    ...own,
+    store: ephemeral,
+    self,
+    fence,
+    assertNotFenced,
+  });
+  for (const { id } of await nodes.live()) if (id !== self && choose(id)) await fence(id);
+  for (const each of [nodes, ephemeral, records]) await each.close();
+}
+
+// Within one heartbeat, and one round in which it closes handles of others.
+describe.runIf(isLong)("SMB clients of a node that was fenced", () => {
+  it("are disconnected, so that they drop what they cache", { timeout: 60_000 }, async () => {
+    const present = new Set<string>();
+    await fenceNodes("first", (id) => (present.add(id), false));
+    await using there = await start({ ...freePorts, location: folder, store });
+    const file = await fileOf("c.txt");
+    const client = await WireClient.ready(there.smbUrl, share);
+    await openFile(client, "c.txt", { access: Access.read });
+    await fenceNodes("second", (id) => !present.has(id));
+    await client.closed;
+    expect(await codeOf(file.uploadRange("next", 0, 4))).toBeUndefined();
   });
 });

@@ -5,14 +5,14 @@
 //   -- --output FOLDER                    where they are written, with a bill of materials and
 //                                         checksums; default release
 import { relative, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { build, ensureInstalled, root } from "./prepare.mjs";
 import { hostPlatform, platforms } from "./release/platforms.mjs";
+import { scriptOptions } from "./script-options.mjs";
 
 const words = process.argv
   .slice(2)
   .map((word) => (word === "--executable" ? `${word}=host` : word));
-const { values } = parseArgs({
+const { values } = scriptOptions(import.meta.url, {
   args: words,
   options: {
     executable: { type: "string" },

@@ -10,9 +10,9 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { parseAst } from "vite";
 import { ensureInstalled, root } from "./prepare.mjs";
+import { scriptOptions } from "./script-options.mjs";
 
 /** Tests of the whole server that describe what clients see of decisions about blobs. */
 const blobTests = [
@@ -82,7 +82,7 @@ const replacements = {
   "??": "&&",
 };
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = scriptOptions(import.meta.url, {
   allowPositionals: true,
   options: {
     most: { type: "string", default: "10000" },

@@ -8,8 +8,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { root, run } from "./prepare.mjs";
+import { scriptOptions } from "./script-options.mjs";
 import { runTests } from "./test.mjs";
 
 const results = join(root, "docs", "proof");
@@ -110,7 +110,7 @@ const parts = [
   },
 ];
 
-const { values } = parseArgs({
+const { values } = scriptOptions(import.meta.url, {
   options: { short: { type: "boolean", default: false }, only: { type: "string" } },
 });
 const names = parts.map(({ name }) => name);

@@ -7,7 +7,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureInstalled, root, run, tool } from "./prepare.mjs";
+import { answerHelp } from "./script-options.mjs";
 
+answerHelp(import.meta.url);
 /** Where decisions about concurrency and stored data are made. */
 const coveredFolders = [
   "src/protocol",

@@ -5,7 +5,9 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled } from "./prepare.mjs";
+import { answerHelp } from "./script-options.mjs";
 
+answerHelp(import.meta.url);
 ensureInstalled();
 ensureBuilt();
 const { BlobServiceClient } = await import("@azure/storage-blob");

@@ -4,7 +4,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { ensureBuilt, ensureInstalled, run, tool } from "./prepare.mjs";
 import { installMissing } from "./tools.mjs";
+import { answerHelp } from "./script-options.mjs";
 
+answerHelp(import.meta.url);
 const packages = ["ceph-mon", "ceph-mgr", "ceph-osd", "radosgw", "ceph-common"];
 const hasCeph = () => spawnSync("radosgw", ["--version"], { stdio: "ignore" }).status === 0;
 

@@ -8,7 +8,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "./database.mjs";
 import { ensureBuilt, ensureInstalled, root, run, tool } from "./prepare.mjs";
+import { answerHelp } from "./script-options.mjs";
 
+answerHelp(import.meta.url);
 if (process.argv.includes("--foreign")) await import("./foreign-checkers.mjs");
 const built = join(root, ".build", "verify");
 ensureInstalled();

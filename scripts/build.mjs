@@ -5,21 +5,24 @@
 //   -- --output FOLDER                    where they are written, with a bill of materials and
 //                                         checksums; default release
 import { relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { build, ensureInstalled, root } from "./prepare.mjs";
 import { hostPlatform, platforms } from "./release/platforms.mjs";
-import { scriptOptions } from "./script-options.mjs";
+import { orUsage } from "./script-options.mjs";
 
 const words = process.argv
   .slice(2)
   .map((word) => (word === "--executable" ? `${word}=host` : word));
-const { values } = scriptOptions(import.meta.url, {
-  args: words,
-  options: {
-    executable: { type: "string" },
-    packages: { type: "boolean", default: false },
-    output: { type: "string", default: "release" },
-  },
-});
+const { values } = orUsage(import.meta.url, () =>
+  parseArgs({
+    args: words,
+    options: {
+      executable: { type: "string" },
+      packages: { type: "boolean", default: false },
+      output: { type: "string", default: "release" },
+    },
+  }),
+);
 const executables = (values.executable?.split(",") ?? []).map((name) =>
   name === "host" ? hostPlatform : name,
 );

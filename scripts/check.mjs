@@ -2,8 +2,9 @@
 //   -- --fix               formats the files first
 //   -- --only types,lint   some of the checks
 import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
 import { ensureInstalled, root, tool } from "./prepare.mjs";
-import { scriptOptions } from "./script-options.mjs";
+import { orUsage } from "./script-options.mjs";
 
 const checks = [
   { name: "types", command: "tsc", words: ["-p", "tsconfig.json", "--noEmit"] },
@@ -16,9 +17,11 @@ const checks = [
     words: ["run", "tests/tidy.test.ts", "tests/unused-code.test.ts", "tests/module-state.test.ts"],
   },
 ];
-const { values } = scriptOptions(import.meta.url, {
-  options: { fix: { type: "boolean", default: false }, only: { type: "string" } },
-});
+const { values } = orUsage(import.meta.url, () =>
+  parseArgs({
+    options: { fix: { type: "boolean", default: false }, only: { type: "string" } },
+  }),
+);
 const names = checks.map(({ name }) => name);
 const chosen = values.only?.split(",") ?? names;
 const unknown = chosen.find((name) => !names.includes(name));

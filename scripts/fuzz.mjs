@@ -11,8 +11,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { ensureInstalled, root, run, tool } from "./prepare.mjs";
-import { scriptOptions } from "./script-options.mjs";
+import { orUsage } from "./script-options.mjs";
 
 const version = "4.0.0";
 const home = join(root, ".bench", `jazzer-${version}`);
@@ -21,14 +22,16 @@ const built = join(root, ".build", "fuzz");
 const found = join(root, ".build", "fuzz-found");
 const limits = ["-rss_limit_mb=3000", "-max_len=24000"];
 
-const { values, positionals } = scriptOptions(import.meta.url, {
-  allowPositionals: true,
-  options: {
-    executions: { type: "string", default: "1000000" },
-    seconds: { type: "string", default: "0" },
-    input: { type: "string" },
-  },
-});
+const { values, positionals } = orUsage(import.meta.url, () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      executions: { type: "string", default: "1000000" },
+      seconds: { type: "string", default: "0" },
+      input: { type: "string" },
+    },
+  }),
+);
 ensureInstalled();
 if (!existsSync(program)) {
   mkdirSync(home, { recursive: true });

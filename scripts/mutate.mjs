@@ -10,9 +10,10 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { parseAst } from "vite";
 import { ensureInstalled, root } from "./prepare.mjs";
-import { scriptOptions } from "./script-options.mjs";
+import { orUsage } from "./script-options.mjs";
 
 /** Tests of the whole server that describe what clients see of decisions about blobs. */
 const blobTests = [
@@ -82,14 +83,16 @@ const replacements = {
   "??": "&&",
 };
 
-const { values, positionals } = scriptOptions(import.meta.url, {
-  allowPositionals: true,
-  options: {
-    most: { type: "string", default: "10000" },
-    seconds: { type: "string", default: "60" },
-    lines: { type: "string" },
-  },
-});
+const { values, positionals } = orUsage(import.meta.url, () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      most: { type: "string", default: "10000" },
+      seconds: { type: "string", default: "60" },
+      lines: { type: "string" },
+    },
+  }),
+);
 const lines = values.lines?.split(",").map(Number);
 ensureInstalled();
 const copy = join(root, ".build", "mutate");

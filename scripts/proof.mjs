@@ -8,8 +8,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { root, run } from "./prepare.mjs";
-import { scriptOptions } from "./script-options.mjs";
+import { orUsage } from "./script-options.mjs";
 import { runTests } from "./test.mjs";
 
 const results = join(root, "docs", "proof");
@@ -110,9 +111,11 @@ const parts = [
   },
 ];
 
-const { values } = scriptOptions(import.meta.url, {
-  options: { short: { type: "boolean", default: false }, only: { type: "string" } },
-});
+const { values } = orUsage(import.meta.url, () =>
+  parseArgs({
+    options: { short: { type: "boolean", default: false }, only: { type: "string" } },
+  }),
+);
 const names = parts.map(({ name }) => name);
 const isInForm = (part) => !values.short || part.tests === undefined || part.short !== undefined;
 const chosen = values.only?.split(",") ?? parts.filter(isInForm).map(({ name }) => name);

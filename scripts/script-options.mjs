@@ -2,7 +2,6 @@
 // what `--help` prints.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 
 /** With `--help`, prints the usage of the script (its `import.meta.url`) and ends this process. */
 export function answerHelp(script) {
@@ -11,14 +10,21 @@ export function answerHelp(script) {
   process.exit(0);
 }
 
-/** As `parseArgs` of Node.js; after a wrong option ends this process with the usage of the script. */
-export function scriptOptions(script, config) {
+/**
+ * The result of `parse`; if it throws, as `parseArgs` of Node.js for a wrong option, ends this
+ * process with the usage of the script.
+ * @template T
+ * @param {string} script
+ * @param {() => T} parse
+ * @returns {T}
+ */
+export function orUsage(script, parse) {
   answerHelp(script);
   try {
-    return parseArgs(config);
+    return parse();
   } catch (error) {
     console.error(`${error.message.split(". ")[0]}\n\n${usageOf(script)}`);
-    process.exit(2);
+    return process.exit(2);
   }
 }
 

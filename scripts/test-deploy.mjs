@@ -9,17 +9,20 @@ import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { runtimeFolders, runtimeProblem, say } from "./deploy/runtime-folder.mjs";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
-import { scriptOptions } from "./script-options.mjs";
+import { orUsage } from "./script-options.mjs";
 import { installMissing } from "./tools.mjs";
 
 const removalsMax = 100;
 const removalMilliseconds = 100;
-const { values, positionals } = scriptOptions(import.meta.url, {
-  allowPositionals: true,
-  options: { "allow-missing": { type: "boolean", default: false } },
-});
+const { values, positionals } = orUsage(import.meta.url, () =>
+  parseArgs({
+    allowPositionals: true,
+    options: { "allow-missing": { type: "boolean", default: false } },
+  }),
+);
 ensureInstalled();
 const begun = Date.now();
 const problem = runtimeProblem();

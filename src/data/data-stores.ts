@@ -36,7 +36,10 @@ interface DataStoreOptions extends StorageOptions {
 const storeIdBytes = 16;
 
 /** The open record store and content store of a server. */
-export interface DataStores extends Pick<StorageBackend, "owner" | "owners" | "isLeader"> {
+export interface DataStores extends Pick<
+  StorageBackend,
+  "owner" | "owners" | "onCutOff" | "isLeader"
+> {
   readonly store: Store;
   readonly content: ContentStore;
   readonly quotas: Quotas;
@@ -56,7 +59,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
   try {
     const { openStorage } = options;
     const foundation = await (openStorage?.(opened) ?? openStorageBackend(options, opened));
-    const { store, files, owner, owners, isLeader } = foundation;
+    const { store, files, owner, owners, onCutOff, isLeader } = foundation;
     await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
     const hasThreads = openStorage === undefined && availableParallelism() > 1;
@@ -88,7 +91,7 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
       await store.snapshot(async () => {});
       await files.check?.();
     };
-    return { store, content, quotas, owner, owners, isLeader, check, close };
+    return { store, content, quotas, owner, owners, onCutOff, isLeader, check, close };
   } catch (error) {
     await close();
     throw storageOpenError(options, error);

@@ -77,6 +77,9 @@ export interface StorageBackend extends Pick<
   readonly owner: string;
   /** Ids of all running processes that share the store. */
   readonly owners: () => Promise<ReadonlySet<string>>;
+  /** Calls a function when the others may begin to remove what this process owns although it
+   *  runs (`Processes`). */
+  readonly onCutOff: (listener: () => void) => void;
 }
 
 interface OpenedStorage extends StorageBackend {
@@ -117,19 +120,27 @@ export async function openStorageBackend(
     encryption === undefined
       ? storedFiles
       : encryptedFiles(storedFiles, encryption.cipher, encryption.caches.chunkBytesMax);
-  const owners = async () => new Set((await processes.live()).map(({ id }) => id));
-  const { self: owner } = processes;
-  const isLeader = openLeaderElection({
-    store: ephemeral,
-    name: "background",
-    self: owner,
-    owners,
-  });
-  const horizons = sharedHorizons(processes);
   const [firstKey] = dataKeys ?? [];
   const scopeKeys = firstKey && new ScopeKeys(firstKey.key, options.random);
   const stores = { store, files, storedFiles, dataKeys, scopeKeys };
-  return { ...stores, horizons, owner, owners, isLeader };
+  return { ...stores, ...roleAmong(processes, ephemeral) };
+}
+
+/** The part of an opened storage that depends on the other processes that share it. */
+export function roleAmong(
+  processes: Processes,
+  ephemeral: Store,
+): Pick<StorageBackend, "horizons" | "owner" | "owners" | "onCutOff" | "isLeader"> {
+  const { self: owner } = processes;
+  const owners = async () => new Set((await processes.live()).map(({ id }) => id));
+  const common = { store: ephemeral, name: "background" };
+  return {
+    horizons: sharedHorizons(processes),
+    owner,
+    owners,
+    onCutOff: (listener) => processes.onCutOff(listener),
+    isLeader: openLeaderElection({ ...common, self: owner, owners }),
+  };
 }
 
 /** The cipher of an encrypted storage before its data keys are read, and the codec that encrypts
@@ -216,6 +227,7 @@ function inMemory(options: StorageOptions, opened: Close[]): OpenedStorage {
     horizons: soloHorizons(soloOwner),
     owner: soloOwner,
     owners,
+    onCutOff: () => undefined,
     isLeader: () => Promise.resolve(true),
   };
 }

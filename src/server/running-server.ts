@@ -53,7 +53,6 @@ import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import { transferSources } from "../http/source/open-sources.ts";
-import { NodeFenced } from "../store/store.ts";
 import { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ServerSnapshots } from "../controls/server-snapshots.ts";
 
@@ -145,20 +144,13 @@ class OpenListeners {
 }
 
 /** Closes, in the background, the SMB handles of processes that have ended without closing them.
- *  Runs even if this process does not serve SMB. `onFenced` is called in each round of a node that
- *  the others treat as ended. */
+ *  Runs even if this process does not serve SMB. */
 function sweepHandlesInBackground(
   { clock, log, random }: Pick<ServerEnvironment, "clock" | "log" | "random">,
   { store, content, owners }: Pick<DataStores, "store" | "content" | "owners">,
-  onFenced: () => void,
 ): Background {
   const round = async () => {
-    try {
-      await closeOrphanedHandles({ store, content, random, clock }, owners);
-    } catch (error) {
-      if (error instanceof NodeFenced) onFenced();
-      throw error;
-    }
+    await closeOrphanedHandles({ store, content, random, clock }, owners);
     return false;
   };
   return runInBackground([{ name: "handles", round }], { clock, log });
@@ -259,10 +251,10 @@ export class RunningServer {
       else await server.listenAsMain();
       const sources = { endpoints: server.#endpoints, remote: server.#remote };
       server.#transfers = runServiceTransfers(given, stores, sources);
-      // The other nodes have closed the handles of a fenced one: what its SMB clients cache may be
-      // outdated, and only the end of their connections tells them.
-      const onFenced = (): void => server.#smb?.disconnectAll();
-      server.#sweeping = sweepHandlesInBackground(given, stores, onFenced);
+      // The other nodes close the handles of this one: what its SMB clients cache may be outdated
+      // from then on, and only the end of their connections tells them.
+      stores.onCutOff(() => server.#smb?.disconnectAll());
+      server.#sweeping = sweepHandlesInBackground(given, stores);
       server.#delivery = server.#runDelivery();
     } catch (error) {
       await server.stop();

@@ -1,4 +1,4 @@
-import { isTemporary } from "../store/store.ts";
+import { isTemporary, NodeFenced } from "../store/store.ts";
 import { closeFile, type CloseResult } from "../file/filesystem/close.ts";
 import { fileKeyOf } from "./files/break-notifier.ts";
 import { nameChange } from "./files/change-dispatcher.ts";
@@ -116,8 +116,10 @@ export class HandleCloser {
     try {
       await closeFileHandles(this.#server, group);
     } catch (error) {
-      if (isTemporary(error)) this.#retryLater(group, error);
-      else closing.error ??= error;
+      // The other nodes have closed the handles of a fenced node.
+      const isDone = error instanceof NodeFenced;
+      if (isTemporary(error) && !isDone) this.#retryLater(group, error);
+      else if (!isDone) closing.error ??= error;
     }
     closing.left -= 1;
     if (closing.left === 0) closing.finish();

@@ -91,6 +91,46 @@ describe("nodes", () => {
     expect(tries).toBe(6);
   });
 
+  it("report to be cut off before another node fences them, also if they cannot learn of it", async () => {
+    const store = openMemoryStore({ clock: manualClock() });
+    const fenced = new Set<string>();
+    const [one, other] = [await join(store, "a", fenced), await join(store, "b", fenced)];
+    const cutOff: number[] = [];
+    other.nodes.onCutOff(() => void cutOff.push(fenced.size));
+    await pass(10_000, [one, other]);
+    const transact = store.transact.bind(store);
+    // Its heartbeats wait for a database that does not answer.
+    store.transact = () => new Promise(() => undefined);
+    await pass(5000, [other]);
+    store.transact = transact;
+    await pass(heartbeatTimeoutMilliseconds, [one, other]);
+    expect([cutOff, [...fenced]]).toEqual([[0], []]);
+    await pass(10_000, [one, other]);
+    expect([cutOff, [...fenced]]).toEqual([[0], ["b"]]);
+  });
+
+  it("report to be cut off each time their heartbeats fail for long, or if they are fenced", async () => {
+    const store = openMemoryStore({ clock: manualClock() });
+    const fenced = new Set<string>();
+    const one = await join(store, "a", fenced);
+    let cutOff = 0;
+    one.nodes.onCutOff(() => void (cutOff += 1));
+    const transact = store.transact.bind(store);
+    for (const time of [1, 2]) {
+      store.transact = () => Promise.reject(new StoreUnavailable("no response"));
+      await pass(2 * heartbeatTimeoutMilliseconds, [one]);
+      expect(cutOff).toBe(time);
+      store.transact = transact;
+      await pass(heartbeatTimeoutMilliseconds, [one]);
+      expect(cutOff).toBe(time);
+    }
+    fenced.add("a");
+    await pass(10_000, [one]);
+    expect(cutOff).toBe(3);
+    await pass(2 * heartbeatTimeoutMilliseconds, [one]);
+    expect(cutOff).toBe(3);
+  });
+
   it("fence no node for a period in which they could not read the store", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     const fenced = new Set<string>();

@@ -63,7 +63,9 @@ const nodeTable = defineTable<string, NodeRecord>({
  *  an outage of the store makes a running node appear to have ended. */
 export async function openNodes(options: NodesOptions): Promise<Processes> {
   const nodes = new Nodes(options);
+  const begunAt = options.clock.monotonic();
   await nodes.publish({});
+  nodes.heartbeatSucceeded(begunAt);
   nodes.start();
   return nodes;
 }
@@ -82,6 +84,8 @@ class Nodes implements Processes {
   #beat = 0;
   #fields: Readonly<Record<string, unknown>> = {};
   #cancel: () => void = () => undefined;
+  #cancelCutOff: () => void = () => undefined;
+  #reportCutOff: () => void = () => undefined;
   #isClosed = false;
 
   constructor(options: NodesOptions) {
@@ -91,6 +95,20 @@ class Nodes implements Processes {
 
   start(milliseconds = heartbeatMilliseconds): void {
     this.#cancel = this.#options.clock.after(milliseconds, () => void this.#sendHeartbeat());
+  }
+
+  /** `begunAt`: when that heartbeat was sent. The others measure their timeout from when they see
+   *  it, which is later: they do not fence this node before it has reported to be cut off. */
+  heartbeatSucceeded(begunAt: Ticks): void {
+    const { clock } = this.#options;
+    this.#cancelCutOff();
+    const left = begunAt + heartbeatTimeout - clock.monotonic();
+    const milliseconds = Math.max(0, Number(left / ticksPerMillisecond));
+    this.#cancelCutOff = clock.after(milliseconds, () => this.#reportCutOff());
+  }
+
+  onCutOff(listener: () => void): void {
+    this.#reportCutOff = listener;
   }
 
   async publish(fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -127,6 +145,7 @@ class Nodes implements Processes {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
+    this.#cancelCutOff();
     const { log } = this.#options;
     try {
       await this.#removeSelf();
@@ -140,10 +159,12 @@ class Nodes implements Processes {
 
   async #sendHeartbeat(): Promise<void> {
     let pause = heartbeatMilliseconds;
+    const begunAt = this.#options.clock.monotonic();
     try {
       await this.publish(this.#fields);
       // A commit would show it, but a node without requests commits nothing.
       await this.assertNotFenced();
+      if (!this.#isClosed) this.heartbeatSucceeded(begunAt);
       await this.sweep();
     } catch (error) {
       if (error instanceof NodeFenced) return this.#endFenced();
@@ -155,6 +176,8 @@ class Nodes implements Processes {
 
   /** Without heartbeats: the others have removed its locks, and must not see it as running. */
   async #endFenced(): Promise<void> {
+    this.#cancelCutOff();
+    this.#reportCutOff();
     const retry = (): void => {
       if (!this.#isClosed) this.start(heartbeatRetryMilliseconds);
     };

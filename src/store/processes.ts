@@ -30,6 +30,10 @@ export interface Processes {
   /** Throws `StoreUnavailable` if the others treat this process as ended although it runs, as
    *  server nodes do after 30 s without a heartbeat. Processes of one machine never do. */
   assertNotFenced(): Promise<void>;
+  /** Calls `listener` when the others may begin to treat this process as ended although it runs:
+   *  before they remove its opens and locks, unless the process was paused. Called again only after
+   *  the process was listed again. Processes of one machine are never cut off. */
+  onCutOff(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -78,6 +82,7 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
       return dead.map((each) => each.id);
     },
     assertNotFenced: () => Promise.resolve(),
+    onCutOff: () => undefined,
     close: () => store.transact(async (tx) => tx.delete(processTable.key(id))),
   };
 }

@@ -1,9 +1,7 @@
-import type { StorageBackend } from "../../src/data/storage-backends.ts";
-import { sharedHorizons } from "../../src/content/reclaim/pins.ts";
+import { roleAmong, type StorageBackend } from "../../src/data/storage-backends.ts";
 import { restoreRules } from "../../src/data/services.ts";
 import { locks } from "../../src/file/records.ts";
 import type { RunningServer } from "../../src/server/running-server.ts";
-import { openLeaderElection } from "../../src/store/leader-election.ts";
 import { isAheadOf, OverlayEngine, volatileRange } from "../../src/store/lmdb/overlay-engine.ts";
 import { openProcesses } from "../../src/store/processes.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -141,16 +139,7 @@ export class Machine implements Site {
       isAlive: (other) => this.#processes.get(other.pid)?.isAlive === true,
     });
     opened.push(() => processes.close());
-    const owners = async () => new Set((await processes.live()).map(({ id }) => id));
-    const { self: owner } = processes;
-    const isLeader = openLeaderElection({
-      store: ephemeral,
-      name: "background",
-      self: owner,
-      owners,
-    });
-    const horizons = sharedHorizons(processes);
-    return { store, files: this.#disk.filesOf(process), horizons, owner, owners, isLeader };
+    return { store, files: this.#disk.filesOf(process), ...roleAmong(processes, ephemeral) };
   }
 
   async #openOverlay(process: SimProcess, isExclusive: boolean): Promise<Engine> {

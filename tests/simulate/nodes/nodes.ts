@@ -1,8 +1,6 @@
 import { openS3Files } from "../../../src/content/s3/open-s3-files.ts";
-import { sharedHorizons } from "../../../src/content/reclaim/pins.ts";
-import type { Close, StorageBackend } from "../../../src/data/storage-backends.ts";
+import { roleAmong, type Close, type StorageBackend } from "../../../src/data/storage-backends.ts";
 import type { RunningServer } from "../../../src/server/running-server.ts";
-import { openLeaderElection } from "../../../src/store/leader-election.ts";
 import { hasNoNodes, openNodes } from "../../../src/store/nodes.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.ts";
 import type { EventName } from "../plan.ts";
@@ -182,11 +180,7 @@ export class Nodes implements Site {
     const processes = await openNodes({ store: ephemeral, ...self, fence, assertNotFenced });
     opened.push(() => processes.close());
     const files = await this.#files(node);
-    const owners = async () => new Set((await processes.live()).map((each) => each.id));
-    const name = "background";
-    const isLeader = openLeaderElection({ store: ephemeral, name, self: id, owners });
-    const horizons = sharedHorizons(processes);
-    return { store, files, horizons, owner: id, owners, isLeader };
+    return { store, files, ...roleAmong(processes, ephemeral) };
   }
 
   #files(node: Node | undefined) {

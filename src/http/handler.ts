@@ -66,10 +66,13 @@ async function handle(
     const wire = wireRequest(request, response, body);
     const reply = await serve(wire);
     if (meter !== undefined) {
-      response.on("close", () => {
+      const finish = (): void => {
         meter(reply, Number(clock.monotonic() - startedAt) / Number(ticksPerSecond));
         reply.finished?.();
-      });
+      };
+      // The client may have disconnected while the request was processed.
+      if (response.closed) finish();
+      else response.on("close", finish);
     }
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
     const largeBytes = largeBytesOf(reply);

@@ -100,18 +100,11 @@ export interface RequestTracer {
   begin(request: WireRequest): Span | undefined;
   /** Called for each request when its response is known. `span` ends when it is sent. */
   complete(span: Span | undefined, observed: ObservedRequest): void;
+  /** Ends the span of a request whose client has disconnected while it sent the body. */
+  abort(span: Span, request: WireRequest, error: Error): void;
 }
 
 /** The service for one traced request: what it runs is recorded as parts of the request's span. */
 export function tracedService(http: HttpService, span: Span): HttpService {
-  const { tracer } = http;
-  return {
-    ...http,
-    runtime: tracedRuntime(http.runtime, span),
-    // Parts of a batch are requests of their own; their spans are parts of the span of the batch.
-    tracer: {
-      begin: ({ method }) => span.begin(method),
-      complete: (part, observed) => tracer?.complete(part, observed),
-    },
-  };
+  return { ...http, runtime: tracedRuntime(http.runtime, span) };
 }

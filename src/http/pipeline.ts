@@ -65,14 +65,15 @@ export async function handleRequest(
   request: WireRequest,
 ): Promise<WireResponse> {
   const startedAt = http.log.verbose === true ? http.clock.monotonic() : 0n;
-  const received = { request, requestId: http.requestIds.next() };
   const { tracer } = http;
   const span = tracer?.begin(request);
+  const requestId = http.requestIds.next();
+  const received = { request: span === undefined ? request : { ...request, span }, requestId };
   let completed: CompletedRequest;
   try {
     completed = await runSteps(span === undefined ? http : tracedService(http, span), received);
   } catch (error) {
-    if (error instanceof BodyAborted) span?.end(error);
+    if (error instanceof BodyAborted && span !== undefined) tracer?.abort(span, request, error);
     completed = rejected(received, faultOf(http, received, error));
   }
   const response = renderResponse(http, completed);

@@ -1,3 +1,4 @@
+import type { Span } from "../base/span.ts";
 import type { Body, ContentReader } from "../content/content.ts";
 import type { PagedText } from "../encoding/paged-text.ts";
 import type { ByteLimiter } from "./limits/processing-limits.ts";
@@ -22,6 +23,11 @@ export interface WireRequest {
   readonly memory?: RequestMemory;
   /** Whether the connection exceeds the limit of connections, so that the request gets 503. */
   readonly isSurplus?: boolean;
+  /** Set if this process sends the request to itself for another one: a part of a batch, or a
+   *  request for a copy source. */
+  readonly isPart?: true;
+  /** The span of the request, or of the one that it is a part of; undefined if neither is traced. */
+  readonly span?: Span | undefined;
   /** Account of the batch that this request is a part of; undefined outside a batch. */
   readonly batchAccount?: string;
   /** The client's connection; undefined for requests of this process to itself. */

@@ -1,6 +1,7 @@
+import { Agent } from "node:http";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { useInstrumenter } from "@azure/core-tracing";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { start } from "../../src/server/start.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import { WireClient } from "../smb-wire/wire-client.ts";
@@ -113,6 +114,41 @@ it("explains a failed precondition with the request that deleted the blob", asyn
   });
 });
 
+it("names no request for an object that was removed with its container", async () => {
+  const { spans } = await exported(async (url) => {
+    const client = rawClient(url);
+    const container = { method: "PUT", path: "/box?restype=container" };
+    await client.send(container);
+    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
+    const { headers } = await client.send(put);
+    await client.send({ method: "DELETE", path: "/box/b" });
+    await client.send(put);
+    await client.send({ ...container, method: "DELETE" });
+    await client.send(container);
+    const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
+    expect((await client.send({ ...put, headers: stale })).status).toBe(412);
+  });
+  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  expect(refused?.attributes).toMatchObject({ "etagere.refused.current_etag": "none" });
+  expect(refused?.attributes).not.toHaveProperty("etagere.refused.by_request_id");
+});
+
+it("names the request that wrote an ETag, not a later snapshot, which keeps it", async () => {
+  let writerId: unknown;
+  const { spans } = await exported(async (url) => {
+    const client = rawClient(url);
+    await client.send({ method: "PUT", path: "/box?restype=container" });
+    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
+    const { headers } = await client.send(put);
+    writerId = (await client.send(put)).headers["x-ms-request-id"];
+    expect((await client.send({ method: "PUT", path: "/box/b?comp=snapshot" })).status).toBe(201);
+    const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
+    expect((await client.send({ ...put, headers: stale })).status).toBe(412);
+  });
+  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  expect(refused?.attributes).toMatchObject({ "etagere.refused.by_request_id": writerId });
+});
+
 it("explains a write without the lease id with the request that acquired the lease", async () => {
   let leaseRequestId: unknown;
   const { spans } = await exported(async (url) => {
@@ -190,4 +226,61 @@ it("shows that a request waited for an SMB client", async () => {
   await server.stop();
   const request = named(receiver.spans, "GET Get File");
   expect(named(receiver.spans, "wait")).toMatchObject({ parentSpanId: request.spanId });
+});
+
+/** Deletes a blob in a batch; only the batch has this `traceparent`. */
+async function deleteInBatch(connectionString: string, traceparent: string): Promise<void> {
+  const sendAs = (header: string): void =>
+    useInstrumenter({ ...noTracing, createRequestHeaders: () => ({ traceparent: header }) });
+  sendAs(`00-${traceId}-${spanId}-00`);
+  const service = BlobServiceClient.fromConnectionString(connectionString);
+  const container = service.getContainerClient("box");
+  await container.create();
+  const blob = container.getBlockBlobClient("b");
+  await blob.upload("a", 1);
+  sendAs(traceparent);
+  await service.getBlobBatchClient().deleteBlobs([blob]);
+}
+
+it.each([
+  ["01", ["POST Blob Batch", "DELETE Delete Blob"]],
+  ["00", []],
+])("traces the parts of a batch as the batch (flags %s)", async (flags, expected) => {
+  const { spans } = await exported((_url, connectionString) =>
+    deleteInBatch(connectionString, `00-${traceId}-${spanId}-${flags}`),
+  );
+  const requests = spans.filter((span) => "http.request.method" in span.attributes);
+  expect(requests.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
+  const [batch, part] = expected.map((name) => named(requests, name));
+  if (batch !== undefined) expect(part).toMatchObject({ parentSpanId: batch.spanId });
+});
+
+it("traces a request whose client disconnects before the response", async () => {
+  await using receiver = await OtlpReceiver.start();
+  const server = await start({ port: 0, inMemoryPersistence: true, otlp: receiver.url });
+  const agent = new Agent();
+  const file = rawClient(server.urls.file ?? "", agent);
+  const path = "/held/a.txt";
+  const create = { "x-ms-type": "file", "x-ms-content-length": "10" };
+  await file.send({ method: "PUT", path: "/held?restype=share" });
+  await file.send({ method: "PUT", path, headers: create });
+  const smb = await WireClient.ready(server.smbUrl, "held");
+  await openFile(smb, "a.txt", { oplock: batchOplock });
+  const reading = file.send({ method: "GET", path });
+  await smb.noticed(1);
+  agent.destroy();
+  await expect(reading).rejects.toThrow("socket hang up");
+  smb.end();
+  await server.stop();
+  expect(named(receiver.spans, "GET Get File").attributes["url.path"]).toContain(path);
+});
+
+it("limits attributes as the environment says", async () => {
+  vi.stubEnv("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "8");
+  const { spans } = await exported(async (url) => {
+    await rawClient(url).send({ method: "PUT", path: "/traced?restype=container" });
+  });
+  vi.unstubAllEnvs();
+  const request = named(spans, "PUT Create Container");
+  expect(request.attributes["url.path"]).toBe("/devstor");
 });

@@ -49,6 +49,9 @@ export interface FeedRefusal {
   readonly unmet: ConditionName | undefined;
   /** The value of the conditional header that failed; undefined if no condition failed. */
   readonly asked: string | undefined;
+  /** Whether the request was rejected because of a record, or because there was none. Undefined if
+   *  it was rejected before the record was read. */
+  readonly found: boolean | undefined;
   readonly etag: Ticks | undefined;
   readonly lease: Lease | undefined;
   readonly given: string | undefined;
@@ -88,12 +91,14 @@ export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
   eachSource(observed, (one) => emitEvent(observed, one, sink));
 }
 
-/** A successful change of an object or its lease, as traces (`server/telemetry`) need it. It has
- *  the address of the object rather than its name, which costs more than the rest: of the thousands
- *  of changes that a trace keeps, it names few. */
+/** A change of the state of an object for which later requests are rejected, as traces
+ *  (`server/telemetry`) need it: a write that gives the object a new ETag, a deletion of an object
+ *  that requests have conditions for, or a lease action. It has the address of the object rather
+ *  than its name, which costs more than the rest and which a write needs not. */
 export interface ObjectChange {
-  readonly kind: "lease" | "change";
+  readonly kind: "lease" | "write" | "deletion";
   readonly requestId: string;
+  /** The new ETag of a write. */
   readonly etag: Ticks | undefined;
   readonly service: Service;
   readonly account: string;
@@ -106,20 +111,27 @@ export function objectChangesOf(
   report: (change: ObjectChange) => void,
 ): void {
   eachSource(observed, (one) => {
-    const kind = kindOf(observed, one, undefined);
-    if (kind !== "lease" && kind !== "change") return;
+    const kind = objectChangeIn(one);
+    if (kind === undefined) return;
     const { call, context, outcome } = one;
     // Fields of the context instead of the context, which refers to the body: a caller that keeps
     // changes would keep the bodies of requests in memory.
     report({
       kind,
       requestId: context.requestId,
-      etag: outcome?.kind === "reply" ? outcome.etag : undefined,
+      etag: kind === "write" && outcome?.kind === "reply" ? outcome.etag : undefined,
       service: observed.http.service,
       account: accountOf(observed, call),
       address: call?.address ?? context.address,
     });
   });
+}
+
+function objectChangeIn({ status, operation }: EventSource): ObjectChange["kind"] | undefined {
+  if (status >= 300 || operation?.effect !== "writes") return undefined;
+  if (operation.lease === "action") return "lease";
+  if (operation.etag === "renew") return "write";
+  return operation.isDeletion === true && operation.conditions !== "none" ? "deletion" : undefined;
 }
 
 export function changedObjectKey({ service, account, address }: ObjectChange): string {
@@ -191,18 +203,17 @@ function rejectedStatus(fault: Fault | undefined): number {
 
 const rejections: ReadonlySet<number> = new Set([304, 409, 412]);
 
-/** Undefined for a request that is no event. Traces pass no `watched`: they need no reads. */
+/** Undefined for a request that is no event. */
 function kindOf(
   { context }: ObservedRequest,
   { status, operation, outcome }: EventSource,
-  watched: WatchedObjects | undefined,
+  watched: WatchedObjects,
 ): FeedEvent["kind"] | undefined {
   if (rejections.has(status)) return "refused";
   if (status === 403) return roleCallerOf(context.principal) ? "refused" : undefined;
   if (status >= 300) return undefined;
   if (operation?.effect === "writes") return operation.lease === "action" ? "lease" : "change";
-  const isWatched = watched?.isEmpty === false;
-  const isRead = isWatched && outcome?.kind === "reply" && outcome.etag !== undefined;
+  const isRead = !watched.isEmpty && outcome?.kind === "reply" && outcome.etag !== undefined;
   return isRead ? "read" : undefined;
 }
 
@@ -258,6 +269,7 @@ function refusalOf({ http }: ObservedRequest, one: EventSource): FeedRefusal {
     now: refusal?.now,
     unmet,
     asked: unmet === undefined ? undefined : conditionValue(context.request, unmet),
+    found: refusal && refusal.target !== undefined,
     etag: refusal?.target?.etag,
     lease: refusal?.target?.lease,
     given: call?.leaseId ?? idIn(action),

@@ -63,6 +63,8 @@ export function partRequestOf(embedded: EmbeddedRequest, batch: WireRequest): Wi
     whole: body,
     secure: batch.secure,
     remoteAddress: batch.remoteAddress,
+    isPart: true,
+    span: batch.span,
     proceed: () => {},
   };
 }

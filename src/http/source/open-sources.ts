@@ -85,7 +85,7 @@ function rejected(response: SourceResponse, fault: Fault | { readonly status: 30
 
 /** Converts a request for a source in this server to the form that the pipeline takes. */
 export function wireRequestOf(request: SourceRequest): WireRequest {
-  const { url, method, remoteAddress, secure } = request;
+  const { url, method, remoteAddress, secure, isPart, span } = request;
   const all: Record<string, string> = { host: url.host, ...request.headers };
   return {
     method,
@@ -95,6 +95,7 @@ export function wireRequestOf(request: SourceRequest): WireRequest {
     body: nothing(),
     secure,
     remoteAddress,
+    ...(isPart && { isPart, span }),
     proceed: () => {},
   };
 }

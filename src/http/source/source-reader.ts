@@ -1,5 +1,6 @@
 import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
 import type { ServiceName } from "../../protocol/names.ts";
+import type { Span } from "../../base/span.ts";
 import type { FetchedProperties } from "../../operation/source.ts";
 
 /** The interface between copies and what reads their sources: request, response, errors.
@@ -21,6 +22,9 @@ export interface SourceRequest {
   readonly service?: ServiceName | undefined;
   /** Aborted when the result is no longer needed, as after the client has disconnected. */
   readonly signal?: AbortSignal | undefined;
+  /** Set if a client waits for the copy: its request, which this one is a part of, has the span. */
+  readonly isPart?: true;
+  readonly span?: Span | undefined;
 }
 
 /** A header of every source request over the network, which the client of the copy cannot remove.

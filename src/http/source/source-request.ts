@@ -114,7 +114,7 @@ interface SourceUse {
 /** Returns the request for the source at a URL, with the conditions and credentials that the
  *  request of the copy has for it. */
 export function sourceRequestOf(request: WireRequest, { url, method, version }: SourceUse) {
-  const { headers, remoteAddress, secure } = request;
+  const { headers, remoteAddress, secure, span } = request;
   const host = headers["host"] ?? "";
   const signal = clientSignal(request);
   return {
@@ -125,7 +125,9 @@ export function sourceRequestOf(request: WireRequest, { url, method, version }: 
     remoteAddress,
     secure,
     signal,
-  };
+    isPart: true,
+    span,
+  } as const;
 }
 
 /** One signal per connection, created with the first copy source: few requests have one, and a

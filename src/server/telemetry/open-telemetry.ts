@@ -24,7 +24,7 @@ import { readVersion } from "../../host/version.ts";
 import { environmentVariable } from "../../host/world.ts";
 import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
-import { hrTimeOf } from "./recorded-span.ts";
+import { hrTimeOf, type SpanLimits } from "./recorded-span.ts";
 import { readSampling } from "./sampling.ts";
 import { traceRequests } from "./trace-requests.ts";
 
@@ -89,7 +89,7 @@ function openSpans(
 ): { readonly tracer: RequestTracer; readonly close: () => Promise<void> } {
   const processor = new BatchSpanProcessor(exporter);
   const onEnd = (span: ReadableSpan): void => processor.onEnd(span);
-  const recorder = { clock, random, resource, onEnd };
+  const recorder = { clock, random, resource, onEnd, limits: readSpanLimits() };
   const tracer = traceRequests(readSampling(random, log), recorder, log);
   return { tracer, close: () => processor.shutdown() };
 }
@@ -102,6 +102,17 @@ function isOn(signal: "TRACES" | "METRICS"): boolean {
 function numberIn(name: string, otherwise: number): number {
   const value = Number(environmentVariable(name) ?? "");
   return Number.isInteger(value) && value > 0 ? value : otherwise;
+}
+
+const attributesMaxDefault = 128;
+
+function readSpanLimits(): SpanLimits {
+  const limit = (name: string, otherwise: number): number =>
+    numberIn(`OTEL_SPAN_ATTRIBUTE_${name}`, numberIn(`OTEL_ATTRIBUTE_${name}`, otherwise));
+  return {
+    attributesMax: limit("COUNT_LIMIT", attributesMaxDefault),
+    valueUnitsMax: limit("VALUE_LENGTH_LIMIT", Infinity),
+  };
 }
 
 function wallTime(clock: Clock): HrTime {

@@ -9,12 +9,12 @@ import { RecordedSpan } from "./recorded-span.ts";
 /** The wall clock of `manualClock` when it is made, in seconds since 1970. */
 const startSeconds = 1_700_000_000;
 
-function recorder() {
+function recorder(limits = { attributesMax: 128, valueUnitsMax: Infinity }) {
   const clock = manualClock();
   const ended: ReadableSpan[] = [];
   const onEnd = (span: ReadableSpan): void => void ended.push(span);
   const random = realRandom();
-  return { clock, random, resource: emptyResource(), onEnd, ended };
+  return { clock, random, resource: emptyResource(), limits, onEnd, ended };
 }
 
 describe("a recorded span", () => {
@@ -56,6 +56,14 @@ describe("a recorded span", () => {
     span.set({ second: "b", third: false });
     expect(span.attributes).toEqual({ first: 1, second: "b", third: false });
     expect(Object.keys(span.attributes)).not.toContain("absent");
+  });
+
+  it("limits the number of attributes and the length of their values", () => {
+    const limits = { attributesMax: 2, valueUnitsMax: 3 };
+    const span = new RecordedSpan(recorder(limits), "GET", SpanKind.SERVER, undefined);
+    span.set({ absent: undefined, first: "abcdef", second: 12_345, third: "c" });
+    expect(span.attributes).toEqual({ first: "abc", second: 12_345 });
+    expect(span.droppedAttributesCount).toBe(1);
   });
 
   it("is exported once, with the error that ended it", () => {

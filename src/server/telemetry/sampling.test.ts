@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "../../../tests/harness/silent-log.ts";
 import { readSampling, sampleShare } from "./sampling.ts";
 
-/** The same bytes in every run. */
-function seeded(): { bytes: (count: number) => Uint8Array } {
-  let drawn = 0;
+/** The same bytes in every run, other ones for each seed. */
+function seeded(seed = 0): { bytes: (count: number) => Uint8Array } {
+  let drawn = seed;
   return {
     bytes: (count) => {
       drawn += 1;
@@ -76,12 +76,13 @@ describe("the sampler of the environment", () => {
   );
 
   it.each([
-    ["parentbased_jaeger_remote", "", "OTEL_TRACES_SAMPLER is unknown"],
-    ["traceidratio", "", "OTEL_TRACES_SAMPLER_ARG must be 0 to 1"],
-    ["traceidratio", "1.5", "OTEL_TRACES_SAMPLER_ARG must be 0 to 1"],
-  ])("%s %s samples everything with a warning", (sampler, argument, expected) => {
+    ["parentbased_jaeger_remote", "", false, "OTEL_TRACES_SAMPLER is unknown"],
+    ["traceidratio", "", true, "OTEL_TRACES_SAMPLER_ARG must be 0 to 1"],
+    ["parentbased_traceidratio", "", false, "OTEL_TRACES_SAMPLER_ARG must be 0 to 1"],
+    ["traceidratio", "1.5", true, "OTEL_TRACES_SAMPLER_ARG must be 0 to 1"],
+  ])("%s %s is replaced with a warning", (sampler, argument, isEachChild, expected) => {
     const { decided, warnings } = read(sampler, argument);
-    expect(decided.slice(0, 2)).toEqual([true, true]);
+    expect(decided).toEqual([true, true, isEachChild]);
     expect(warnings).toEqual([expect.stringContaining(expected)]);
   });
 
@@ -91,12 +92,13 @@ describe("the sampler of the environment", () => {
     const ids = Array.from({ length: 400 }, (_, index) =>
       createHash("sha256").update(`trace ${index}`).digest("hex").slice(0, 32),
     );
-    const decide = () => {
-      const { isChildSampled } = readSampling(seeded(), silentLog);
-      return ids.filter((each) => isChildSampled({ ...child(0), traceId: each }));
+    const decide = (seed: number, all: readonly string[]) => {
+      const { isChildSampled } = readSampling(seeded(seed), silentLog);
+      return all.filter((each) => isChildSampled({ ...child(0), traceId: each }));
     };
-    expect(decide()).toEqual(decide());
-    expect(decide().length).toBeGreaterThan(150);
-    expect(decide().length).toBeLessThan(250);
+    const decided = decide(0, ids);
+    expect(decide(1000, ids.toReversed())).toEqual(decided.toReversed());
+    expect(decided.length).toBeGreaterThan(150);
+    expect(decided.length).toBeLessThan(250);
   });
 });

@@ -109,7 +109,7 @@ export const containerName = acceptedText(
 );
 export const tableName = acceptedText(
   (name) => checkTableName(name).ok,
-  "a name of 3 to 63 letters and digits, the first one a letter",
+  "a name of 3 to 63 letters and digits, the first one a letter, but not `tables`",
 );
 
 export function texts({ pattern, allowed }: TextForm): Form<readonly string[]> {

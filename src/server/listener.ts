@@ -348,6 +348,8 @@ class ListenerStop {
     });
     this.#gate.release();
     await closed;
+    // The responses on connections that were closed report their end in the next iteration.
+    await new Promise<void>((resolve) => this.#clock.nextIteration(resolve));
     // Ends the timer with which Node looks for slow headers.
     server.close(() => {});
   }

@@ -59,14 +59,13 @@ export async function readSecrets<T extends ServerOptionInputs>(
   return { ok: true, value: { ...rest, ...telemetryIn(input, variable), ...found } };
 }
 
-/** The standard variables of OpenTelemetry that enable it. */
+/** The standard variable of OpenTelemetry that enables it. */
 function telemetryIn(
   { otlp }: ServerOptionInputs,
   variable: SecretSources["variable"],
 ): Pick<ServerOptionInputs, "otlp"> {
   const url = variable?.("OTEL_EXPORTER_OTLP_ENDPOINT");
-  const isDisabled = variable?.("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
-  if (otlp !== undefined || isDisabled || url === undefined || url === "") return {};
+  if (otlp !== undefined || url === undefined || url === "") return {};
   return { otlp: url };
 }
 

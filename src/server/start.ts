@@ -186,12 +186,14 @@ export async function openServer(
   }
 }
 
-/** Opens the export of traces and metrics; loads the SDK of OpenTelemetry only with `--otlp`. */
+/** Opens the export of traces and metrics; loads the SDK of OpenTelemetry only with `--otlp`.
+ *  `OTEL_SDK_DISABLED=true` disables it, as in all programs with OpenTelemetry. */
 async function telemetryOf(
   { otlp }: Options,
   environment: Pick<ServerEnvironment, "clock" | "random" | "log">,
 ): Promise<Telemetry | undefined> {
-  if (otlp === undefined) return undefined;
+  const isDisabled = environmentVariable("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
+  if (otlp === undefined || isDisabled) return undefined;
   const { openTelemetry } = await import("./telemetry/open-telemetry.ts");
   return openTelemetry({ ...environment, url: otlp });
 }

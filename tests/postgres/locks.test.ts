@@ -123,8 +123,8 @@ async function fenceNodes(self: string, choose: (id: string) => boolean): Promis
   for (const each of [nodes, ephemeral, records]) await each.close();
 }
 
-// Another node closes their handles after the fenced node has left the list, which it does when it
-// learns that it was fenced.
+// The node learns from a heartbeat that it was fenced. When it has left the list, the other node
+// closes its handles.
 describe.runIf(isLong)("SMB clients of a node that was fenced", () => {
   it("are disconnected, so that they drop what they cache", { timeout: 60_000 }, async () => {
     const present = new Set<string>();

@@ -1,8 +1,12 @@
-import { Agent } from "node:http";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { Agent, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, get } from "node:https";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { useInstrumenter } from "@azure/core-tracing";
 import { expect, it, vi } from "vitest";
-import { start } from "../../src/server/start.ts";
+import { start, type StartOptions } from "../../src/index.ts";
+import { makeCertificate } from "../https/certificate.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { acknowledgeOplock, openFile } from "../smb-wire/wire-messages.ts";
@@ -17,9 +21,11 @@ const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 /** Runs requests against a server that exports traces, and returns what was exported. */
 async function exported(
   act: (blobUrl: string, connectionString: string) => Promise<void>,
+  options: StartOptions = {},
 ): Promise<OtlpReceiver> {
   await using receiver = await OtlpReceiver.start();
-  const server = await start({ port: 0, inMemoryPersistence: true, otlp: receiver.url });
+  const common = { port: 0, inMemoryPersistence: true, otlp: receiver.url } as const;
+  const server = await start({ ...common, ...options });
   try {
     await act(server.urls.blob ?? "", server.connectionString);
   } finally {
@@ -273,6 +279,29 @@ it("traces a request whose client disconnects before the response", async () => 
   smb.end();
   await server.stop();
   expect(named(receiver.spans, "GET Get File").attributes["url.path"]).toContain(path);
+});
+
+it("exports the last request before a stop, also over TLS", async () => {
+  const { folder, cert, key, ca } = makeCertificate();
+  const { spans } = await exported(
+    async (url) => {
+      const asked = get(url, { ca, agent: new HttpsAgent({ keepAlive: true }) });
+      const [response] = (await once(asked, "response")) as [IncomingMessage];
+      await once(response.resume(), "end");
+    },
+    { cert, key },
+  );
+  rmSync(folder, { recursive: true });
+  expect(spans.filter(({ kind }) => kind === 2)).toHaveLength(1);
+});
+
+it("exports nothing if OTEL_SDK_DISABLED is set", async () => {
+  vi.stubEnv("OTEL_SDK_DISABLED", "true");
+  const { spans, metrics } = await exported(async (url) => {
+    await rawClient(url).send({ method: "PUT", path: "/traced?restype=container" });
+  });
+  vi.unstubAllEnvs();
+  expect([spans, metrics]).toEqual([[], []]);
 });
 
 it("limits attributes as the environment says", async () => {

@@ -17,19 +17,20 @@ const samplerDefault = "parentbased_always_on";
 const samplerForm = /^(parentbased_)?(always_on|always_off|traceidratio)$/;
 
 /** Values that are not valid are replaced by the defaults, as the specification of OpenTelemetry
- *  demands: everything is sampled. */
+ *  demands: every request is sampled unless its client decided otherwise. */
 export function readSampling(random: Random, log: Log): Sampling {
   const name = environmentVariable("OTEL_TRACES_SAMPLER") || samplerDefault;
-  const [, isParentBased, kind] = samplerForm.exec(name) ?? samplerForm.exec(samplerDefault) ?? [];
-  if (!samplerForm.test(name)) {
+  const given = samplerForm.exec(name);
+  if (given === null) {
     log.warn({ value: name }, `OTEL_TRACES_SAMPLER is unknown: using ${samplerDefault}`);
   }
+  const [, isParentBased, kind] = given ?? samplerForm.exec(samplerDefault) ?? [];
   const share = kind === "always_on" ? 1 : kind === "always_off" ? 0 : readShare(log);
   const isRootSampled = sampleShare(share, random);
   if (isParentBased !== undefined) {
     return { isRootSampled, isChildSampled: (parent) => isSampled(parent) };
   }
-  // By trace id, so that all servers of a trace decide alike.
+  // The trace id decides, so that all servers of a trace decide alike.
   const sampler = new TraceIdRatioBasedSampler(share);
   const isChildSampled = ({ traceId }: SpanContext): boolean =>
     sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;

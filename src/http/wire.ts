@@ -26,7 +26,7 @@ export interface WireRequest {
   /** Set if this process sends the request to itself for another one: a part of a batch, or a
    *  request for a copy source. */
   readonly isPart?: true;
-  /** The span of the request, or of the one that it is a part of; undefined if neither is traced. */
+  /** The span of the request, or of the one that it is a part of; undefined if it is not traced. */
   readonly span?: Span | undefined;
   /** Account of the batch that this request is a part of; undefined outside a batch. */
   readonly batchAccount?: string;

@@ -22,6 +22,7 @@ import type { ValueCodec } from "../store/engine.ts";
 import { readMasterKey } from "../host/master-key.ts";
 import { locks } from "../file/records.ts";
 import { openLeaderElection } from "../store/leader-election.ts";
+import { recordsFile } from "../store/lmdb/data-file.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { hasNoNodes, openNodes } from "../store/nodes.ts";
@@ -29,7 +30,10 @@ import { openProcesses, type Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { makeFolder } from "../host/files.ts";
 import { memoryBytesHere } from "../host/process.ts";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { StartRefused } from "../host/refused.ts";
+import { namesIn } from "../process/folder-listing.ts";
 import type { BucketDefaults } from "../content/s3/bucket.ts";
 import type { Credentials } from "../content/s3/signature.ts";
 import { environmentVariable } from "../host/world.ts";
@@ -238,6 +242,7 @@ async function onDisk(
   opened: Close[],
 ): Promise<SharedStore> {
   const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
+  refuseContentsAlone(location, records.location);
   const store = await openLmdbStore({ ...records, clock, log, meter, restoreRules, values });
   opened.push(() => store.close());
   const ephemeralOptions = { location: join(location, "ephemeral"), ephemeral: true };
@@ -245,6 +250,19 @@ async function onDisk(
   opened.push(() => ephemeral.close());
   const processes = await openProcesses({ store: ephemeral });
   return { store, ephemeral, processes };
+}
+
+/** Refuses contents without records, as a restore leaves them that was interrupted: all of them
+ *  would be deleted, because no record refers to them. */
+function refuseContentsAlone(location: string, recordsFolder: string): void {
+  if (existsSync(join(recordsFolder, recordsFile))) return;
+  const contents = join(location, "extents");
+  const names = existsSync(contents) ? namesIn(contents) : [];
+  if (!names.some((name) => name.endsWith(".extent"))) return;
+  throw new StartRefused([
+    `${location} has contents (extents) without their records (store): restore both from one ` +
+      "backup, or choose an empty folder",
+  ]);
 }
 
 /** Opens records in PostgreSQL. Imports its driver only here: most servers do not use it. */

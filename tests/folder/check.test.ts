@@ -22,6 +22,7 @@ import { containerTags } from "../../src/blob/indexes.ts";
 import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
 import { realClock } from "../../src/host/world.ts";
 import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
+import { pageBytes, readMeta } from "../../src/store/lmdb/data-file.ts";
 import { silentLog } from "../harness/silent-log.ts";
 import type { Key, Transaction } from "../../src/store/store.ts";
 import { freePorts } from "../harness/server.ts";
@@ -193,5 +194,43 @@ describe("1 durable: damage to records is found", () => {
     ],
   ])("%s", async (_what, change, said) => {
     expect(await problemsAfter(changing(change))).toMatch(said);
+  });
+});
+
+describe("1 durable: a folder that an interrupted restore has left", () => {
+  const store = (location: string): string => join(location, "store", "store.mdb");
+  const usedBytes = (location: string): number => {
+    const descriptor = openSync(store(location), "r");
+    const { nextPage } = readMeta(descriptor);
+    closeSync(descriptor);
+    return nextPage * pageBytes;
+  };
+
+  it.each([0, 1, 4096, 8192, 40_000, "one page less"] as const)(
+    "is refused if the records are cut off at %s bytes",
+    async (bytes) => {
+      const problems = problemsAfter(async (location) => {
+        const cut = bytes === "one page less" ? usedBytes(location) - pageBytes : bytes;
+        truncateSync(store(location), cut);
+        await expect(start({ ...freePorts, location })).rejects.toThrow("is cut off");
+      });
+      await expect(problems).rejects.toThrow("is cut off; restore it from a backup");
+    },
+  );
+
+  it("is accepted if only pages are missing that no record uses", async () => {
+    const problems = await problemsAfter(async (location) => {
+      truncateSync(store(location), usedBytes(location));
+      await (await start({ ...freePorts, location })).stop();
+    });
+    expect(problems).toBe("");
+  });
+
+  it("is refused without its records", async () => {
+    const problems = problemsAfter(async (location) => {
+      await rm(join(location, "store"), { recursive: true });
+      await expect(start({ ...freePorts, location })).rejects.toThrow("without their records");
+    });
+    await expect(problems).rejects.toThrow("not a data folder");
   });
 });

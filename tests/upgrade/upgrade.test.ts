@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { start } from "../../src/index.ts";
 import { backupFolder } from "../../src/commands/folder-backup.ts";
 import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
 import { realClock } from "../../src/host/world.ts";
+import { formatVersion } from "../../src/store/lmdb/location.ts";
 import { silentLog } from "../harness/silent-log.ts";
 import { fill } from "../folder/fill.ts";
 import { lookAtFilled } from "../folder/filled.ts";
@@ -42,6 +43,8 @@ it.each(readdirSync(folders))("1 durable: serves what %s has stored", async (nam
   const location = join(folder, "old");
   unpackFolder(join(folders, name), location);
   const server = await start({ ...freePorts, location });
+  // Releases that cannot read what this one writes refuse the folder from now on.
+  expect(readFileSync(join(location, "store", "format"), "utf8")).toBe(`${formatVersion}\n`);
   expect(await lookAtFilled(server.urls, "kept")).toEqual(wanted);
   await fill(server.urls, "more");
   await server.stop();

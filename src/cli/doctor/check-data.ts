@@ -6,6 +6,7 @@ import { messageOf } from "../../host/refused.ts";
 import { readMasterKey } from "../../host/master-key.ts";
 import { unwrapKeys } from "../../store/encryption/keyring.ts";
 import { keyringKey } from "../../store/encryption/record-cipher.ts";
+import { checkLength, recordsFile } from "../../store/lmdb/data-file.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
@@ -117,8 +118,9 @@ export async function checkEncryption(
 }
 
 async function keyringOf(location: string): Promise<Uint8Array | undefined> {
-  const path = join(location, "store", "store.mdb");
+  const path = join(location, "store", recordsFile);
   if (!existsSync(path)) return undefined;
+  checkLength(path);
   const { LmdbEngine } = await import("../../store/lmdb/lmdb-engine.ts");
   const engine = new LmdbEngine({ path, noSync: false, readOnly: true });
   const state = engine.open();

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { namesIn } from "../../process/folder-listing.ts";
 import { openDiskFiles } from "../../content/extents/disk-files.ts";
 import type { ExtentFiles } from "../../content/extents/extent-files.ts";
 import type { Clock, Log } from "../../base/world.ts";
 import { LmdbEngine } from "../../store/lmdb/lmdb-engine.ts";
-import { formatVersion } from "../../store/lmdb/location.ts";
+import { checkFormat } from "../../store/lmdb/location.ts";
+import { checkLength, recordsFile } from "../../store/lmdb/data-file.ts";
 import { openLmdbStore } from "../../store/lmdb/open-lmdb-store.ts";
 import { openProcesses } from "../../store/processes.ts";
 import { StartRefused } from "../../host/refused.ts";
@@ -29,7 +30,7 @@ interface OpenFolder {
   close(): Promise<void>;
 }
 
-export const storePath = (location: string): string => join(location, "store", "store.mdb");
+export const storePath = (location: string): string => join(location, "store", recordsFile);
 export const formatPath = (location: string): string => join(location, "store", "format");
 export const extentsPath = (location: string): string => join(location, "extents");
 
@@ -60,17 +61,11 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 
 function checkIsFolder(location: string): void {
   // The second condition also rejects a file as `location`.
-  if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
+  if (statSync(storePath(location), { throwIfNoEntry: false })?.isFile() !== true) {
     throw new StartRefused([`${location}: not a data folder`]);
   }
-  const path = formatPath(location);
-  // After a loss of power the format file may be missing; the next server writes it again.
-  const format = existsSync(path) ? Number(readFileSync(path, "utf8")) : formatVersion;
-  if (format <= formatVersion) return;
-  throw new StartRefused([
-    `${location} was written in format ${format} by a newer release; ` +
-      `this release supports up to ${formatVersion}`,
-  ]);
+  checkFormat(dirname(storePath(location)));
+  checkLength(storePath(location));
 }
 
 function listExtents(folder: string): ReadonlySet<bigint> {

@@ -1,4 +1,5 @@
 import {
+  closeSync,
   existsSync,
   fchmodSync,
   fstatSync,
@@ -13,11 +14,15 @@ import {
 import type { Log } from "../../base/world.ts";
 import { isNoSpaceError } from "../folders.ts";
 import { StoreFull, StoreUnavailable } from "../store.ts";
+import { StoreDamaged } from "./location.ts";
 import type { EngineBatch, EngineReader, EngineWrite } from "../engine.ts";
 
 /** What the LMDB library leaves to its caller: modes of its files, its lock file, a deleted data
  *  file, and a full disk, on which lmdb 3.5 would end the process or damage its memory.
  *  `lmdb-engine.ts` calls this before and after its commits. */
+
+/** Name of the file with the records, in the folder of the store. */
+export const recordsFile = "store.mdb";
 
 const groupAndOthers = 0o077;
 
@@ -161,6 +166,29 @@ export function readMeta(descriptor: number): FileMeta {
   }
   if (latest === undefined) throw new Error("the store file has no meta page");
   return latest;
+}
+
+/** Throws if the data file is shorter than its last commit has left it, as after an interrupted
+ *  copy: the LMDB library would end the process when it reads a page that is missing. */
+export function checkLength(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    // Another process may let the file grow, always before a meta page refers to the new pages.
+    const usedBytes = usedBytesOf(descriptor);
+    if (fstatSync(descriptor).size >= usedBytes) return;
+  } finally {
+    closeSync(descriptor);
+  }
+  throw new StoreDamaged(`${path} is cut off; restore it from a backup`);
+}
+
+/** The length of the file as its meta pages say; infinite if they are damaged. */
+function usedBytesOf(descriptor: number): number {
+  try {
+    return readMeta(descriptor).nextPage * pageBytes;
+  } catch {
+    return Infinity;
+  }
 }
 
 function decoded(buffer: Buffer, transaction: number): FileMeta {

@@ -6,7 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { manualClock } from "../../../tests/harness/manual-clock.ts";
 import { identifyProcess } from "../processes.ts";
-import { StoreInUse, StoreTooNew, claimLocation, formatVersion } from "./location.ts";
+import {
+  StoreDamaged,
+  StoreInUse,
+  StoreTooNew,
+  claimLocation,
+  formatVersion,
+  noteFormat,
+} from "./location.ts";
 
 let location = "";
 beforeEach(() => {
@@ -43,9 +50,18 @@ describe("claimLocation", () => {
   });
 
   it("rejects a location written by a newer release", () => {
-    claim({ format: 2 }).release();
+    noteFormat(location, 2);
     expect(() => claim({ format: 1 })).toThrow(StoreTooNew);
     claim({ format: 3 }).release();
+    claim({ format: 2 }).release();
+    // A later release has written to the folder of an earlier one.
+    noteFormat(location, 3);
+    expect(() => claim({ format: 2 })).toThrow(StoreTooNew);
+  });
+
+  it.each(["", "0", "x", "1.5", "-1", "2 3"])("rejects %j as the format of a location", (text) => {
+    writeFileSync(join(location, "format"), text);
+    expect(() => claim()).toThrow(StoreDamaged);
   });
 
   it("rejects a location that a process with another format has open", () => {

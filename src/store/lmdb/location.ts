@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 
 import { namesIn } from "../../process/folder-listing.ts";
 import type { Clock, Log } from "../../base/world.ts";
-import { isNoSpaceError } from "../folders.ts";
+import { isNoSpaceError, syncFolder } from "../folders.ts";
 import { identifyProcess, isAlive, processNamespace, type ProcessIdentity } from "../processes.ts";
 
 /** Who has a data folder open. LMDB can be shared by the processes of one machine that see each
@@ -26,6 +26,12 @@ export const formatVersion = 2;
 /** The data folder was written by a newer release, in a format that this one cannot read. */
 export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
+}
+
+/** A file of the data folder is not as the server has left it: cut off by an interrupted copy, for
+ *  example. It must be restored. */
+export class StoreDamaged extends Error {
+  override readonly name = "StoreDamaged";
 }
 
 /** Another machine or container, or a release with another format, has the folder open. */
@@ -102,20 +108,38 @@ export function claimLocation(options: LocationOptions): Location {
   }
 }
 
-function checkFormat(location: string, format: number): void {
-  const path = join(location, "format");
-  const found = readText(path);
-  if (found === undefined) {
-    // Several processes may create the file at once, with the same content.
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, `${format}\n`, { flush: true, mode: 0o600 });
-    renameSync(draft, path);
-  } else if (Number(found) > format) {
-    throw new StoreTooNew(
-      `${location} was written in format ${found.trim()} by a newer release; ` +
-        `this release supports up to ${format}`,
-    );
-  }
+const formatFile = "format";
+
+/** Throws if a data folder is in a format that this release cannot read. */
+export function checkFormat(location: string, format = formatVersion): void {
+  const found = readFormat(location);
+  if (found === undefined || found <= format) return;
+  throw new StoreTooNew(
+    `${location} was written in format ${found} by a newer release; ` +
+      `this release supports up to ${format}`,
+  );
+}
+
+/** Notes that this release has written to the folder: earlier ones, which may be unable to read it,
+ *  refuse it from then on. Must precede the first write. Only for a process that has claimed the
+ *  folder: no process with another format has it open then. */
+export function noteFormat(location: string, format = formatVersion): void {
+  if (readFormat(location) === format) return;
+  // Several processes may do this at once, with the same content.
+  const path = join(location, formatFile);
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${format}\n`, { flush: true, mode: 0o600 });
+  renameSync(draft, path);
+  syncFolder(location);
+}
+
+/** Undefined for a new folder, and after a loss of power before the first write. */
+function readFormat(location: string): number | undefined {
+  const path = join(location, formatFile);
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  if (/^[1-9][0-9]{0,5}\n?$/.test(text)) return Number(text);
+  throw new StoreDamaged(`${path} must contain the number of a format; restore it from a backup`);
 }
 
 /** Creates the marker file of this process. Until it is complete, others use only its date. */

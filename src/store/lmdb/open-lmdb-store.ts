@@ -13,8 +13,8 @@ import {
   type TransactionalStoreOptions,
 } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { awaitLocation } from "./location.ts";
-import { removeSparseLockFile } from "./data-file.ts";
+import { awaitLocation, noteFormat } from "./location.ts";
+import { checkLength, recordsFile, removeSparseLockFile } from "./data-file.ts";
 import { isAheadOf, OverlayEngine, volatileRange } from "./overlay-engine.ts";
 
 /** Opens and closes the store in a folder: claims the folder, creates its files so that a loss of
@@ -45,9 +45,11 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { location, clock, log, ephemeral = false } = options;
   makePrivateFolder(location, log);
   const claim = await awaitLocation({ location, clock }, log);
-  const name = ephemeral ? ephemeralName(clock) : "store.mdb";
+  const name = ephemeral ? ephemeralName(clock) : recordsFile;
   if (ephemeral) removeEarlierBoots(location, name);
   try {
+    // A file that ends with the boot has no data for another release.
+    if (!ephemeral) noteFormat(location);
     if (claim.isExclusive) removeSparseLockFile(join(location, name));
     if (!ephemeral) await ensureStoreFile(join(location, name));
     const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock, log });
@@ -125,7 +127,7 @@ function removeEarlierBoots(location: string, currentName: string): void {
  *  library writes the first pages of a new file in place; after a loss of power in between it could
  *  never be opened again. If several processes do this at once, the file of one gets the name. */
 async function ensureStoreFile(path: string): Promise<void> {
-  if (existsSync(path)) return;
+  if (existsSync(path)) return checkLength(path);
   const draft = `${path}.${process.pid}`;
   removeDraft(draft);
   const engine = new LmdbEngine({ path: draft, noSync: false });

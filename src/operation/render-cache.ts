@@ -8,7 +8,9 @@ export class RenderCache {
   readonly #recent: RecentMap<CachedRendering>;
 
   constructor(unitsMax: number = renderingUnitsMax) {
-    this.#recent = new RecentMap(unitsMax, (key, { text }) => key.length + text.length);
+    this.#recent = new RecentMap(unitsMax, {
+      weigh: (key, { text }) => key.length + text.length,
+    });
   }
 
   /** The cached text if it was rendered from this revision of the record in this variant. */

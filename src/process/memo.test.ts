@@ -46,7 +46,9 @@ describe("a map of recent entries", () => {
   });
 
   it("bounds the total weight, also when entries are replaced", () => {
-    const map = new RecentMap<string>(100, (key, text) => key.length + text.length);
+    const map = new RecentMap<string>(100, {
+      weigh: (key, text) => key.length + text.length,
+    });
     for (let index = 0; index < 200; index += 1) map.set("a", "x".repeat(index % 40));
     expect(map.get("a")).toHaveLength(39);
     let weight = 0;
@@ -58,20 +60,37 @@ describe("a map of recent entries", () => {
   });
 
   it("does not keep an entry heavier than a generation, nor the value it replaces", () => {
-    const map = new RecentMap<string>(10, (_key, text) => text.length);
+    const map = new RecentMap<string>(10, { weigh: (_key, text) => text.length });
     map.set("a", "small");
     map.set("a", "too long");
     expect(map.get("a")).toBeUndefined();
-    const none = new RecentMap<string>(0, (_key, text) => text.length);
+    const none = new RecentMap<string>(0, { weigh: (_key, text) => text.length });
     none.set("a", "x");
     expect(none.get("a")).toBeUndefined();
+  });
+});
+
+describe("a map of recent entries that renews them", () => {
+  it("copies an entry that is used again into the young map, and no other", () => {
+    const renewed: string[] = [];
+    const map = new RecentMap<{ readonly name: string; readonly copies: number }>(4, {
+      renew({ name, copies }) {
+        renewed.push(name);
+        return { name, copies: copies + 1 };
+      },
+    });
+    for (const name of ["a", "b", "c"]) map.set(name, { name, copies: 0 });
+    for (let reads = 0; reads < 3; reads += 1) expect(map.get("a")?.copies).toBe(1);
+    map.set("d", { name: "d", copies: 0 });
+    expect(map.get("a")?.copies).toBe(2);
+    expect(renewed).toEqual(["a", "a"]);
   });
 });
 
 describe("a map that evicts what was used longest ago", () => {
   it("keeps what a list ordered by use keeps, and reports what it removes", () => {
     const step = fc.record({
-      kind: fc.constantFrom("set", "get", "delete"),
+      kind: fc.constantFrom("set", "set again", "get", "delete"),
       key: fc.constantFrom("a", "b", "c", "d", "e", "f"),
       weight: fc.integer({ min: 1, max: 12 }),
     });
@@ -93,19 +112,51 @@ describe("a map that evicts what was used longest ago", () => {
           if (known !== undefined) model.push(known);
           continue;
         }
+        if (kind === "set again" && known !== undefined) {
+          map.set(key, known.value);
+          model.push(known);
+          continue;
+        }
         if (known !== undefined) expected.push(known.value);
         if (kind === "delete") map.delete(key);
         else {
           const value = { weight };
           map.set(key, value);
-          model.push({ key, value });
-          while (model.reduce((sum, each) => sum + each.value.weight, 0) > 10) {
-            expected.push(model.shift()!.value);
-          }
+          const others = () => model.reduce((sum, each) => sum + each.value.weight, 0);
+          while (weight <= 10 && others() + weight > 10) expected.push(model.shift()!.value);
+          if (weight <= 10) model.push({ key, value });
+          else expected.push(value);
         }
         expect(removed).toEqual(expected);
       }
     });
     fc.assert(property, { numRuns: 500 });
+  });
+
+  it("keeps all others if an entry alone exceeds the limit", () => {
+    const removed: string[] = [];
+    const map = new LruMap<string>({
+      weightMax: 10,
+      weigh: (text) => text.length,
+      onRemove: (text) => removed.push(text),
+    });
+    for (const text of ["one", "two", "three"]) map.set(text, text);
+    expect(removed).toEqual(["one"]);
+    map.set("two", "longer than ten");
+    expect(removed).toEqual(["one", "two", "longer than ten"]);
+    expect(map.get("two")).toBeUndefined();
+    expect(map.get("three")).toBe("three");
+  });
+
+  it("does not remove a value that is set again", () => {
+    const removed: string[] = [];
+    const map = new LruMap<string>({
+      weightMax: 10,
+      weigh: (text) => text.length,
+      onRemove: (text) => removed.push(text),
+    });
+    for (const text of ["abc", "def", "ghi", "abc", "jkl"]) map.set(text, text);
+    expect(removed).toEqual(["def"]);
+    expect(map.get("abc")).toBe("abc");
   });
 });

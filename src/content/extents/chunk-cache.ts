@@ -23,7 +23,9 @@ export class ChunkCache {
       // Nothing reads it any more: readers copy what they need without waiting.
       onRemove: freeBytes,
     });
-    this.#readOnce = new RecentMap(bytesMax, (_, bytes) => Math.max(bytes, readOnceBytesMin));
+    this.#readOnce = new RecentMap(bytesMax, {
+      weigh: (_, bytes) => Math.max(bytes, readOnceBytesMin),
+    });
   }
 
   get(name: string): Uint8Array | undefined {

@@ -63,10 +63,9 @@ export function recordCipher(
     rules.logs.has(key[0] ?? 0) ? keyWithoutSequence(key) : key;
   // Decrypted values by the header of the encrypted one, which is unique. A key with its revision
   // is not: a commit that fails after the encryption leaves its revision to another one.
-  const cache = new RecentMap<CachedValue>(
-    cachedBytesMax,
-    (_, { text, value }) => text.length + value.length + bytesPerCached,
-  );
+  const cache = new RecentMap<CachedValue>(cachedBytesMax, {
+    weigh: (_, { text, value }) => text.length + value.length + bytesPerCached,
+  });
   const copies = new ValueSlabs();
   const readBefore = new ReadOnce();
   const seal = (key: Key, text: KeyText, value: Value): Value => {

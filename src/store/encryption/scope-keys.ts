@@ -41,8 +41,12 @@ export class ScopeKeys {
   readonly #root: Uint8Array;
   readonly #random: Random;
   readonly #bodiesMax: bigint;
-  readonly #keys = new RecentMap<Uint8Array>(referenceCharactersMax, (scope) => scope.length);
-  readonly #sessions = new RecentMap<Session>(referenceCharactersMax, (name) => name.length);
+  readonly #keys = new RecentMap<Uint8Array>(referenceCharactersMax, {
+    weigh: (scope) => scope.length,
+  });
+  readonly #sessions = new RecentMap<Session>(referenceCharactersMax, {
+    weigh: (name) => name.length,
+  });
 
   constructor(firstDataKey: Uint8Array, random: Random, sessionBodiesMax = bodiesMax) {
     this.#root = mac(firstDataKey, "etagere encryption scopes");

@@ -317,10 +317,9 @@ interface CachedToken {
  *  A token with the same end and other claims is not equal to the cached one, and is verified. */
 export class TokenVerifier {
   readonly #issuers: TrustedIssuers;
-  readonly #verified = new RecentMap<CachedToken>(
-    cacheBytesMax,
-    (_, { token }) => token.length + verdictBytes,
-  );
+  readonly #verified = new RecentMap<CachedToken>(cacheBytesMax, {
+    weigh: (_, { token }) => token.length + verdictBytes,
+  });
 
   constructor(issuers: TrustedIssuers) {
     this.#issuers = issuers;

@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../store.ts";
-import { Cipher, sealBytes, SealBroken } from "./cipher.ts";
+import { Cipher, messageId, sealBytes, SealBroken } from "./cipher.ts";
 
 const random = { bytes: (count: number) => new Uint8Array(randomBytes(count)) };
 const dataKey = random.bytes(32);
 const place = Buffer.from("place");
 const text = Buffer.from("Some text that must not be readable.");
 
-function newCipher(messagesMax?: number): Cipher {
-  const cipher = new Cipher({ random, ...(messagesMax !== undefined && { messagesMax }) });
+function newCipher(messagesMax?: number, ownRandom = random): Cipher {
+  const given = messagesMax !== undefined && { messagesMax };
+  const cipher = new Cipher({ random: ownRandom, ...given });
   cipher.setKeys(new Map([[7, dataKey]]), 7);
   return cipher;
 }
@@ -98,5 +99,20 @@ describe("a cipher", () => {
       7,
     );
     expect(Buffer.from(other.open("record", place, after))).toEqual(text);
+  });
+});
+
+describe("the id of a message", () => {
+  it("differs from those of other messages of a session, and of another one", () => {
+    const ids = new Set<number>();
+    for (const byte of [0, 255]) {
+      const salt = { bytes: (count: number) => new Uint8Array(count).fill(byte) };
+      const cipher = newCipher(undefined, salt);
+      for (let count = 0; count < 3; count += 1) {
+        ids.add(messageId(cipher.seal("record", place, text)));
+      }
+    }
+    const end = 0xffff * 2 ** 32;
+    expect([...ids]).toEqual([0, 1, 2, end, end + 1, end + 2]);
   });
 });

@@ -201,11 +201,14 @@ export function headerText(sealed: Uint8Array): string {
   return textOfKey(sealed, 0, headerBytes);
 }
 
-/** The number of a message in its session, which another session may use as well. */
-export function messageNumber(sealed: Uint8Array): number {
-  let number = 0;
-  for (let at = counterOffset; at < headerBytes; at += 1) number = number * 256 + sealed[at]!;
-  return number;
+/** A number of 48 bits that hardly any other message has: the last 2 bytes of the salt, because each
+ *  session numbers its messages from 0, and the lower half of the counter, which never exceeds it.
+ *  Consecutive for the messages of a session. */
+export function messageId(sealed: Uint8Array): number {
+  let id = 0;
+  for (let at = counterOffset - 2; at < counterOffset; at += 1) id = id * 256 + sealed[at]!;
+  for (let at = headerBytes - 4; at < headerBytes; at += 1) id = id * 256 + sealed[at]!;
+  return id;
 }
 
 /** The nonce of a message: the last 4 bytes of the salt and the counter, unique in a session. */

@@ -1,5 +1,6 @@
 import { encodeTaggedKey, type KeyText } from "../../encoding/keys.ts";
 import { RecentMap } from "../../process/memo.ts";
+import { ReadOnce } from "../../process/read-once.ts";
 import { keyWithoutSequence } from "../logs.ts";
 import type {
   Engine,
@@ -11,7 +12,7 @@ import type {
   VersionedEntry,
 } from "../engine.ts";
 import type { Key, Value } from "../store.ts";
-import { headerText, messageNumber, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
+import { headerText, messageId, SealBroken, sealBytes, type Cipher } from "./cipher.ts";
 
 /** Encrypts the values of a store, between its engine and its transactions: the LMDB store wraps
  *  its engine (`encodedEngine`), the PostgreSQL store calls the codec for each value. Keys are not
@@ -36,12 +37,11 @@ export const keyringKey: Key = encodeTaggedKey(keyringTag, []);
 const cachedBytesDefault = 8 * 1024 * 1024;
 /** Longest value that is kept: a record with a content of 4 KiB in it is shorter. */
 const cachedValueBytesMax = 8 * 1024;
-/** How many values are remembered that were read once. */
-const readOnceMax = 64 * 1024;
-/** Memory that a kept value takes beside its bytes and its key, approximately. */
+/** Memory that a kept value takes beside its bytes and its key: 380 bytes were measured. */
 const bytesPerCached = 400;
-/** Memory that is allocated at a time for copies of values. Those of one slab are evicted at about
- *  the same time. */
+/** What a short record takes in the cache, approximately. */
+const bytesPerSlot = 1024;
+/** Memory that is allocated at a time for copies of values. */
 const slabBytes = 64 * 1024;
 
 interface CachedValue {
@@ -61,19 +61,10 @@ export function recordCipher(
     rules.plain.has(text.charCodeAt(0)) || text.charCodeAt(0) === keyringTag;
   const placeOf = (key: Key): Uint8Array =>
     rules.logs.has(key[0] ?? 0) ? keyWithoutSequence(key) : key;
-  // Decrypted values by the header of the encrypted one, which is unique. A key with its revision
-  // is not: a commit that fails after the encryption leaves its revision to another one.
-  const cache = new RecentMap<CachedValue>(cachedBytesMax, {
-    weigh: (_, { text, value }) => text.length + value.length + bytesPerCached,
-  });
-  const copies = new ValueSlabs();
-  const readBefore = new ReadOnce();
+  const cache = new ValueCache(cachedBytesMax);
   const seal = (key: Key, text: KeyText, value: Value): Value => {
     const sealed = cipher.seal("record", placeOf(key), value);
-    // A copy, because the value may be a view of a larger array, which the cache would keep.
-    if (value.length <= cachedValueBytesMax) {
-      cache.set(headerText(sealed), { text, value: copies.copy(value) });
-    }
+    cache.add(headerText(sealed), { text, value });
     return sealed;
   };
   const open = (key: Key, stored: Value): Value => {
@@ -93,8 +84,7 @@ export function recordCipher(
     const cached = cache.get(header);
     if (cached?.text === text) return cached.value;
     const value = open(key, stored);
-    const isKept = value.length <= cachedValueBytesMax && readBefore.addOrFind(stored);
-    if (isKept) cache.set(header, { text, value: copies.copy(value) });
+    cache.offer(header, messageId(stored), { text, value });
     return value;
   };
   return {
@@ -103,24 +93,53 @@ export function recordCipher(
   };
 }
 
-/** Which values were read lately, so that only those that are read again are kept: to keep every
- *  one costs half as much as to decrypt it. */
-class ReadOnce {
-  readonly #numbers = new Float64Array(readOnceMax);
+/** Decrypted values in memory, by the header of the encrypted one.
+ *
+ *  No other message ever has the same header, so an entry is never stale: also after a failover to a
+ *  standby without the last commits, or a restore, a header that is read leads to its own value or
+ *  to none. A key with its revision would not do: a commit that fails after the encryption leaves
+ *  its revision to another one. What is not noticed while a value is cached is a change of its
+ *  stored bytes after the header. */
+class ValueCache {
+  readonly #values: RecentMap<CachedValue>;
+  readonly #readOnce: ReadOnce;
+  readonly #copies = new ValueSlabs();
 
-  /** Returns whether the value was read before, and remembers it. Its number in its session selects
-   *  the slot, in which it may replace another one. */
-  addOrFind(sealed: Uint8Array): boolean {
-    const number = messageNumber(sealed);
-    const slot = number % readOnceMax;
-    if (this.#numbers[slot] === number) return true;
-    this.#numbers[slot] = number;
-    return false;
+  constructor(bytesMax: number) {
+    this.#values = new RecentMap(bytesMax, {
+      weigh: (_, cached) => weightOf(cached),
+      // Otherwise one value that is read all the time would keep the slab of many evicted ones.
+      renew: ({ text, value }) => ({ text, value: this.#copies.copy(value) }),
+    });
+    this.#readOnce = new ReadOnce({ bytesMax, bytesPerSlot });
+  }
+
+  get(header: string): CachedValue | undefined {
+    return this.#values.get(header);
+  }
+
+  /** Keeps a copy: the value may be a part of a larger array, which would stay in memory. */
+  add(header: string, { text, value }: CachedValue): void {
+    if (value.length > cachedValueBytesMax) return;
+    this.#values.set(header, { text, value: this.#copies.copy(value) });
+  }
+
+  /** Adds a value that was decrypted if it was before: to keep every one costs half as much as to
+   *  decrypt it. */
+  offer(header: string, id: number, cached: CachedValue): void {
+    if (cached.value.length > cachedValueBytesMax) return;
+    if (this.#readOnce.addOrFind(id, weightOf(cached))) this.add(header, cached);
   }
 }
 
+function weightOf({ text, value }: CachedValue): number {
+  return text.length + value.length + bytesPerCached;
+}
+
 /** Copies of values as parts of shared memory: a buffer for each one would outlive many collections
- *  outside the heap, and cause collections of the whole heap. */
+ *  outside the heap, and cause collections of the whole heap. A slab is freed when the values in it
+ *  are evicted, which happens to all at about the same time: the cache evicts a whole generation,
+ *  and copies those values of it that are still in use. */
 class ValueSlabs {
   #slab = new Uint8Array(0);
   #used = 0;

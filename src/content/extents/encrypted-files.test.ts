@@ -266,6 +266,43 @@ describe("decrypted chunks in memory", () => {
     expect(counts.bytes).toBe(before);
   });
 
+  it.each(kinds)("are not those of a download by short reads, %s", async (_, { isAligned }) => {
+    const { stored, written } = await writeRegions([40_000, 2_000_000], isAligned);
+    const { files, counts } = countReads(stored);
+    const file = await encryptedFiles(files, testCipher(), 500_000).open(extent);
+    const [small, large] = written as [(typeof written)[0], (typeof written)[0]];
+    const readSmall = () => readRange(file, small.offset, 10, forClient);
+    for (let reads = 0; reads < 2; reads += 1) await readSmall();
+    for (let at = 0; at < 2_000_000; at += 10_000) {
+      const found = await readRange(file, large.offset + at, 10_000, forClient);
+      expect(Buffer.compare(found, large.bytes.subarray(at, at + 10_000))).toBe(0);
+    }
+    const before = counts.bytes;
+    await readSmall();
+    expect(counts.bytes).toBe(before);
+    await readRange(file, large.offset, 1_600_000, forClient);
+    expect(counts.bytes - before).toBeGreaterThan(1_600_000);
+  });
+
+  it.each(kinds)("lead to the written bytes if many reads run at once, %s", async (_, kind) => {
+    const sizes = [300_000, 40_000, 1_200_000, 5000, 600_000];
+    const { stored, written } = await writeRegions(sizes, kind.isAligned);
+    const file = await encryptedFiles(stored, testCipher(), 150_000).open(extent);
+    let damaged = 0;
+    const read = async (index: number): Promise<void> => {
+      const { offset, bytes } = written[index % written.length]!;
+      const start = (index * 7919) % bytes.length;
+      const wanted = bytes.subarray(start, start + 1 + ((index * 104_729) % 100_000));
+      // Each reader again and again, and all of them among others.
+      for (let reads = 0; reads < 4; reads += 1) {
+        const found = await readRange(file, offset + start, wanted.length, forClient);
+        if (Buffer.compare(found, wanted) !== 0) damaged += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 100 }, (__, index) => read(index)));
+    expect(damaged).toBe(0);
+  });
+
   it("hide no damage from an audit, which reads what is stored", async () => {
     const { stored, written } = await writeRegions([5000]);
     const file = await encryptedFiles(stored, testCipher(), 2 ** 20).open(extent);

@@ -6,7 +6,7 @@ import {
   type Cipher,
   type SealedParts,
 } from "../../store/encryption/cipher.ts";
-import { ChunkCache } from "./chunk-cache.ts";
+import { ChunkCache, ChunkIds, type ChunkPart } from "./chunk-cache.ts";
 import {
   ContentDamaged,
   type ExtentFile,
@@ -69,14 +69,21 @@ interface ChunkParts {
   readonly cache: ChunkCache | undefined;
 }
 
+/** The chunks of a region from `first` to before `end`. */
+interface ChunkRange {
+  readonly place: SealedPlace;
+  readonly first: number;
+  readonly end: number;
+}
+
 /** The chunks of one extent. */
 class EncryptedChunks {
   readonly #file: ExtentFile;
   readonly #extent: bigint;
   readonly #cipher: Cipher;
   readonly #cache: ChunkCache | undefined;
-  /** Begins the names of the chunks in the cache; their positions follow. */
-  readonly #prefix: string;
+  /** Of the chunks in the cache. */
+  readonly #ids: ChunkIds;
   /** Extent and position of a chunk, which are authenticated with it. */
   readonly #place = Buffer.alloc(16);
 
@@ -85,7 +92,7 @@ class EncryptedChunks {
     this.#extent = extent;
     this.#cipher = cipher;
     this.#cache = cache;
-    this.#prefix = `${extent} `;
+    this.#ids = new ChunkIds(extent);
     this.#place.writeBigUInt64BE(extent);
   }
 
@@ -153,8 +160,9 @@ class EncryptedChunks {
     const { at, chunkBytes } = place;
     const first = Math.floor(at / chunkBytes);
     const end = Math.ceil((at + bytes.length) / chunkBytes);
+    const chunks = { place, first, end };
     const cache = options.mayUseCache === true ? this.#cache : undefined;
-    if (cache !== undefined && this.#readCached(cache, bytes, { place, first, end })) return;
+    if (cache !== undefined && this.#readCached(cache, bytes, chunks)) return;
     const range = storedRange(place, first, end);
     const { start, length, seals } = range;
     const buffer = takeBuffer(length + seals.length);
@@ -169,34 +177,32 @@ class EncryptedChunks {
           seal: from.subarray(seal - origin, seal - origin + sealBytes),
           encrypted: stored.subarray(chunk - start, chunk - start + chunkBytes),
         });
-        copyChunk(bytes, opened, index * chunkBytes - at);
+        const part = copyPart(bytes, opened, at - index * chunkBytes);
         if (cache === undefined) freeBytes(opened);
-        else cache.offer(this.#prefix + chunk, opened);
+        else cache.offer(this.#ids.at(chunk), opened, part);
       }
     } finally {
       returnBuffer(buffer);
     }
   }
 
-  /** Fills `bytes` from the cache; false, and nothing is done, if a chunk is not in it. */
-  #readCached(
-    cache: ChunkCache,
-    bytes: Uint8Array,
-    {
-      place,
-      first,
-      end,
-    }: { readonly place: SealedPlace; readonly first: number; readonly end: number },
-  ): boolean {
+  /** Fills `bytes` from the cache; false, and nothing is done, if a chunk is not in it. Does not
+   *  await: the cache frees chunks that it evicts for other reads. */
+  #readCached(cache: ChunkCache, bytes: Uint8Array, { place, first, end }: ChunkRange): boolean {
+    const ids = [];
     const chunks: Uint8Array[] = [];
     for (let index = first; index < end; index += 1) {
-      const found = cache.get(this.#prefix + chunkPositions(place, index).chunk);
-      if (found === undefined) return false;
-      chunks.push(found);
+      const id = this.#ids.at(chunkPositions(place, index).chunk);
+      const chunk = cache.get(id);
+      if (chunk === undefined) return false;
+      ids.push(id);
+      chunks.push(chunk);
     }
-    for (const [index, chunk] of chunks.entries()) {
-      copyChunk(bytes, chunk, (first + index) * place.chunkBytes - place.at);
-    }
+    const parts = chunks.map((chunk, index) =>
+      copyPart(bytes, chunk, place.at - (first + index) * place.chunkBytes),
+    );
+    // Only now: it may free a chunk.
+    for (const [index, id] of ids.entries()) cache.endRead(id, parts[index]!);
     return true;
   }
 
@@ -216,7 +222,7 @@ class EncryptedChunks {
   }
 
   #seal(plain: Uint8Array, position: number, sealed: SealedParts): void {
-    this.#cache?.remove(this.#prefix + position);
+    this.#cache?.remove(this.#ids.at(position));
     this.#cipher.sealInto(sealed, "content", { place: this.#placeBytes(position), plain });
   }
 
@@ -238,9 +244,11 @@ class EncryptedChunks {
   }
 }
 
-/** Copies the part of a chunk that was requested; `to` is where the chunk begins in `bytes`,
- *  negative if before. */
-function copyChunk(bytes: Uint8Array, chunk: Uint8Array, to: number): void {
-  const part = chunk.subarray(Math.max(0, -to), Math.min(chunk.length, bytes.length - to));
-  bytes.set(part, Math.max(0, to));
+/** Copies the part of a chunk that was requested, and returns it; `bytes` begin at `start` in the
+ *  chunk, before it if that is negative. */
+function copyPart(bytes: Uint8Array, chunk: Uint8Array, start: number): ChunkPart {
+  const from = Math.max(0, start);
+  const to = Math.min(chunk.length, start + bytes.length);
+  bytes.set(chunk.subarray(from, to), from - start);
+  return { from, to };
 }

@@ -64,6 +64,9 @@ export function recordCipher(
   const cache = new ValueCache(cachedBytesMax);
   const seal = (key: Key, text: KeyText, value: Value): Value => {
     const sealed = cipher.seal("record", placeOf(key), value);
+    // What is written is often read or replaced soon, which reads it. Keeping it takes 2 µs of the
+    // 39 of a new blob of 1 KiB, and saves 3 of the 41 of a replaced one, 8 of the 59 of a put and
+    // two gets.
     cache.add(headerText(sealed), { text, value });
     return sealed;
   };

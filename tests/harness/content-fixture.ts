@@ -60,12 +60,20 @@ export interface ContentFixture {
 
 const roundsMax = 200;
 
-export async function openContentFixture(
-  options: Partial<ContentOptions> = {},
-): Promise<ContentFixture> {
+interface FixtureOptions extends Partial<ContentOptions> {
+  /** Whether the files stay as they are, also with `ETAGERE_TEST_ENCRYPTION=1`: for tests of the
+   *  places and lengths of stored bytes, and of files that are encrypted already. */
+  readonly areFilesGiven?: boolean;
+}
+
+export async function openContentFixture({
+  areFilesGiven = false,
+  ...options
+}: FixtureOptions = {}): Promise<ContentFixture> {
   const clock = manualClock();
   const store = options.store ?? openMemoryStore({ clock });
-  const files = testFiles(options.files ?? memoryFiles({ bytesMax: 2 ** 30 }));
+  const given = options.files ?? memoryFiles({ bytesMax: 2 ** 30 });
+  const files = areFilesGiven ? given : testFiles(given);
   const content = await openContentStore({
     clock,
     log: silentLog,

@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import type { ContentReader } from "../../src/content/content.ts";
+import { encryptedFiles } from "../../src/content/extents/encrypted-files.ts";
 import { claimFiles } from "../../src/content/open-content.ts";
 import { whole } from "../../src/content/content-ref.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
@@ -17,6 +19,7 @@ import type { Clock } from "../../src/base/world.ts";
 import { realClock } from "../../src/host/world.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
+import { testCipher } from "../harness/test-encryption.ts";
 
 /** Retry delays are short. */
 const real = realClock();
@@ -44,6 +47,13 @@ async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): 
   const received = await shelf.receive(bytes);
   await shelf.put(name, () => whole(received));
   shelf.content.discard(received);
+}
+
+function openReader({ store, content }: ContentFixture, name: string): Promise<ContentReader> {
+  return store.snapshot(async (view) => {
+    const { content: ref } = testObjects.codec.decode((await view.get(testObjects.key(name)))!);
+    return content.open(view, ref!);
+  });
 }
 
 const bytesStored = (): number =>
@@ -191,6 +201,68 @@ describe("content in a bucket", () => {
     expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThan(10);
   });
 
+  it("is decrypted once if it is reached before it is read, and kept with the second read", async () => {
+    const cipher = testCipher();
+    const opened = vi.spyOn(cipher, "openParts");
+    const files = encryptedFiles(await openFiles(), cipher, 2 ** 24);
+    const shelf = await openContentFixture({ files, areFilesGiven: true });
+    const body = pattern(1_500_000, 9);
+    await putBody(shelf, "body", body);
+    const get = async (): Promise<void> => {
+      const reader = await openReader(shelf, "body");
+      await reader.reach?.(0, body.length);
+      expectSame(await readAll(reader.read(0, body.length)), body);
+      reader.close();
+    };
+    const chunks = Math.ceil(body.length / (16 * 1024));
+    for (const times of [1, 2, 2]) {
+      await get();
+      expect(opened).toHaveBeenCalledTimes(times * chunks);
+    }
+  });
+
+  it("is read right after another range, or two, were reached", async () => {
+    const shelf = await openContentFixture({ files: await openFiles() });
+    const body = pattern(1_500_000, 9);
+    await putBody(shelf, "body", body);
+    const reader = await openReader(shelf, "body");
+    await Promise.all([reader.reach?.(7, 1_200_000), reader.reach?.(0, 5)]);
+    const ranges = [
+      [0, 100],
+      [7, 1_200_000],
+      [7, 1_200_000],
+      [0, 5],
+    ] as const;
+    for (const [from, length] of ranges) {
+      expectSame(await readAll(reader.read(from, length)), body.subarray(from, from + length));
+    }
+    reader.close();
+  });
+
+  it("gives its buffer back if it is reached, but not read, or not to its end", async () => {
+    const shelf = await openContentFixture({ files: await openFiles() });
+    const body = pattern(1_500_000, 9);
+    await putBody(shelf, "body", body);
+    const firstLength = async (reader: ContentReader): Promise<number> => {
+      for await (const chunk of reader.read(0, body.length)) return chunk.length;
+      return 0;
+    };
+    // Reads get shorter chunks while more than 64 have a buffer.
+    for (let index = 0; index < 300; index += 1) {
+      const reader = await openReader(shelf, "body");
+      const reached = reader.reach?.(0, body.length);
+      const kind = index % 4;
+      if (kind > 0) await reached;
+      if (kind > 1) await reader.reach?.(0, body.length);
+      if (kind > 2) await firstLength(reader);
+      reader.close();
+      await reached;
+    }
+    const reader = await openReader(shelf, "body");
+    expect(await firstLength(reader)).toBe(1024 * 1024);
+    reader.close();
+  });
+
   it("is uploaded in concurrent parts", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(5 * partBytesMax + 5, 8);
@@ -220,10 +292,7 @@ describe("content in a bucket", () => {
     const extentBytes = 64 * 1024;
     const shelf = await openContentFixture({ files: await openFiles(), extentBytes });
     for (const name of ["a", "b", "c", "d"]) await putBody(shelf, name, pattern(40_000, 1));
-    const reader = await shelf.store.snapshot(async (view) => {
-      const { content } = testObjects.codec.decode((await view.get(testObjects.key("a")))!);
-      return shelf.content.open(view, content!);
-    });
+    const reader = await openReader(shelf, "a");
     for (const name of ["a", "b", "c"]) await shelf.remove(name);
     await shelf.reclaimAll();
     expectSame(await readAll(reader.read(0, 40_000)), pattern(40_000, 1));

@@ -29,7 +29,7 @@ import { hasNoNodes, openNodes } from "../store/nodes.ts";
 import { openProcesses, type Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { makeFolder } from "../host/files.ts";
-import { memoryBytesHere } from "../host/process.ts";
+import { availableMemoryBytes, shareOfMemory } from "../host/process.ts";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { StartRefused } from "../host/refused.ts";
@@ -63,8 +63,8 @@ export interface StorageOptions extends World, StorageLocations {
   /** Data keys for a new, encrypted storage, instead of new ones: `etagere copy` passes those of
    *  its source. */
   readonly dataKeys?: readonly DataKey[] | undefined;
-  /** How many processes of this server share the memory; default 1. */
-  readonly processes?: number | undefined;
+  /** How many workers of this server share the memory; default 1. */
+  readonly workerCount?: number | undefined;
 }
 
 export type Close = () => Promise<void>;
@@ -163,17 +163,18 @@ interface DecryptedCaches {
 }
 
 const mebibyte = 1024 * 1024;
-/** The fraction of the memory that decrypted bytes may take, with least and most: as much as the
- *  bodies of requests (`server/request-limits.ts`). A quarter of it is for records. */
-const decryptedFraction = 1 / 32;
-const decryptedBytesFloor = 32 * mebibyte;
-const decryptedBytesCeiling = 256 * mebibyte;
+/** Decrypted bytes in memory: 1/32 of it. */
+const decryptedBytes = {
+  memoryBytesPerUnit: 32,
+  unitsMax: 256 * mebibyte,
+  unitsPerWorkerMin: 8 * mebibyte,
+};
+/** The part of them that is for values of records; the rest is for chunks of content. */
 const recordsShare = 1 / 4;
 
-/** The limits for one process, if `processes` share the memory. */
-export function decryptedCaches(memoryBytes: number, processes = 1): DecryptedCaches {
-  const share = Math.min(decryptedBytesCeiling, memoryBytes * decryptedFraction) / processes;
-  const bytesMax = Math.max(decryptedBytesFloor, share);
+/** The limits of one of the workers that share the memory. */
+export function decryptedCaches(memoryBytes: number, workerCount = 1): DecryptedCaches {
+  const bytesMax = shareOfMemory(decryptedBytes, memoryBytes, workerCount);
   const recordBytesMax = bytesMax * recordsShare;
   return { recordBytesMax, chunkBytesMax: bytesMax - recordBytesMax };
 }
@@ -181,12 +182,12 @@ export function decryptedCaches(memoryBytes: number, processes = 1): DecryptedCa
 async function beginEncryption({
   encryption,
   random,
-  processes,
+  workerCount,
 }: StorageOptions): Promise<Encryption | undefined> {
   if (encryption === undefined) return undefined;
   const master = await readMasterKey(encryption);
   const cipher = new Cipher({ random });
-  const caches = decryptedCaches(memoryBytesHere(), processes);
+  const caches = decryptedCaches(availableMemoryBytes(), workerCount);
   const values = recordCipher(cipher, recordRules, caches.recordBytesMax);
   return { master, cipher, values, caches };
 }
@@ -221,7 +222,7 @@ function inMemory(options: StorageOptions, opened: Close[]): OpenedStorage {
   const { clock, log, meter, memoryBytesMax } = options;
   const store = openMemoryStore({ clock, log, meter, restoreRules });
   opened.push(() => store.close());
-  const bytesMax = memoryBytesMax ?? Math.floor(memoryBytesHere() / 2);
+  const bytesMax = memoryBytesMax ?? Math.floor(availableMemoryBytes() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));
   const files = memoryFiles({ bytesMax });
   return {

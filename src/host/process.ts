@@ -48,10 +48,28 @@ export function disablePretenuring(): void {
 }
 
 /** Memory of the machine, or of the container if that has less. */
-export function memoryBytesHere(): number {
+export function availableMemoryBytes(): number {
   const constrained = constrainedMemory();
   const total = totalmem();
   return constrained > 0 ? Math.min(constrained, total) : total;
+}
+
+/** What is limited by the memory: all workers together may have one per `memoryBytesPerUnit`, and
+ *  no more than `unitsMax`. Each may have its equal part, but at least `unitsPerWorkerMin`. */
+interface MemoryShare {
+  readonly memoryBytesPerUnit: number;
+  readonly unitsMax: number;
+  readonly unitsPerWorkerMin: number;
+}
+
+/** The limit of one worker of `workerCount`. */
+export function shareOfMemory(
+  { memoryBytesPerUnit, unitsMax, unitsPerWorkerMin }: MemoryShare,
+  memoryBytes: number,
+  workerCount: number,
+): number {
+  const units = Math.min(unitsMax, memoryBytes / memoryBytesPerUnit);
+  return Math.round(Math.max(unitsPerWorkerMin, units / workerCount));
 }
 
 /** Memory and CPU time of this process, for metrics. */

@@ -9,8 +9,8 @@ it.each([
   [4 * gibibyte, 2, 64 * mebibyte, 5000],
   [64 * gibibyte, 4, 64 * mebibyte, 2500],
   [64 * gibibyte, 64, 32 * mebibyte, 256],
-])("of %i bytes of memory for %i processes", (memory, processes, bodies, connections) => {
-  expect(limitsOf(memory, processes)).toEqual({
+])("of %i bytes of memory for %i workers", (memory, workerCount, bodies, connections) => {
+  expect(limitsOf(memory, workerCount)).toEqual({
     bodyBytesMax: bodies,
     connectionsMax: connections,
   });

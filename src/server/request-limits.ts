@@ -1,6 +1,6 @@
 import { MemoryBudget } from "../base/memory-budget.ts";
 import type { Clock } from "../base/world.ts";
-import { memoryBytesHere } from "../host/process.ts";
+import { availableMemoryBytes, shareOfMemory } from "../host/process.ts";
 import { Connections } from "../http/limits/connections.ts";
 import {
   newProcessingLimits,
@@ -20,39 +20,40 @@ export interface RequestLimits {
 }
 
 const mebibyte = 1024 * 1024;
-/** The fraction of the memory that request bodies may take, at least `bodyBytesFloor` and at most
- *  `bodyBytesCeiling`. */
-const bodyMemoryFraction = 1 / 32;
-const bodyBytesFloor = 32 * mebibyte;
-const bodyBytesCeiling = 256 * mebibyte;
-/** Approximate memory of a connection, without request bodies. */
-const bytesPerConnection = 256 * 1024;
-const connectionsFloor = 256;
-const connectionsCeiling = 10_000;
+/** Bytes of request bodies in memory: 1/32 of it. */
+const bodyBytes = {
+  memoryBytesPerUnit: 32,
+  unitsMax: 256 * mebibyte,
+  unitsPerWorkerMin: 32 * mebibyte,
+};
+/** Connections, each of which takes about 256 KiB without request bodies. */
+const connections = {
+  memoryBytesPerUnit: 256 * 1024,
+  unitsMax: 10_000,
+  unitsPerWorkerMin: 256,
+};
 
 interface LimitSizes {
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
 }
 
-/** The limits of bodies and connections of one process, if `processes` share the memory. */
-export function limitsOf(memoryBytes: number, processes = 1): LimitSizes {
-  const bodies = Math.min(bodyBytesCeiling, memoryBytes * bodyMemoryFraction);
-  const connections = Math.min(connectionsCeiling, memoryBytes / bytesPerConnection);
+/** The limits of bodies and connections of one of the workers that share the memory. */
+export function limitsOf(memoryBytes: number, workerCount = 1): LimitSizes {
   return {
-    bodyBytesMax: Math.round(Math.max(bodyBytesFloor, bodies / processes)),
-    connectionsMax: Math.round(Math.max(connectionsFloor, connections / processes)),
+    bodyBytesMax: shareOfMemory(bodyBytes, memoryBytes, workerCount),
+    connectionsMax: shareOfMemory(connections, memoryBytes, workerCount),
   };
 }
 
 /** The limits for this process, derived from the memory of the machine or of the container. */
-export function newRequestLimits(clock: Clock, processes = 1): RequestLimits {
-  const { bodyBytesMax, connectionsMax } = limitsOf(memoryBytesHere(), processes);
+export function newRequestLimits(clock: Clock, workerCount = 1): RequestLimits {
+  const { bodyBytesMax, connectionsMax } = limitsOf(availableMemoryBytes(), workerCount);
   return {
     memory: new MemoryBudget(bodyBytesMax),
     unsent: new UnsentResponses(clock, bodyBytesMax),
     connections: new Connections({ clock, connectionsMax }),
-    rates: new RequestRates(clock, processes),
+    rates: new RequestRates(clock, workerCount),
     processing: newProcessingLimits(clock),
   };
 }

@@ -99,8 +99,8 @@ function dataStoreOptions(given: RunningServerOptions) {
   const { scrubMegabytesPerSecond: rate } = options;
   const scrubBytesPerSecond = rate === undefined ? undefined : rate * bytesPerMegabyte;
   const openStorage = given.machine?.openStorage;
-  const processes = given.worker?.workerCount;
-  return { ...places, clock, random, log, scrubBytesPerSecond, openStorage, processes };
+  const workerCount = given.worker?.workerCount;
+  return { ...places, clock, random, log, scrubBytesPerSecond, openStorage, workerCount };
 }
 
 function isSmbServed({ noSmb, services: served }: Options): boolean {

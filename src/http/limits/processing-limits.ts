@@ -255,18 +255,18 @@ const bucketsMax = 16_384;
 export class RequestRates {
   readonly #buckets = new Map<string, Bucket>();
   readonly #clock: Clock;
-  readonly #processes: number;
+  readonly #workerCount: number;
 
-  /** `processes`: number of processes that serve the same ports (`--workers`). Each admits an equal
-   *  part of the limit. */
-  constructor(clock: Clock, processes = 1) {
+  /** Each of `workerCount` workers, which serve the same ports, admits an equal part of the
+   *  limit. */
+  constructor(clock: Clock, workerCount = 1) {
     this.#clock = clock;
-    this.#processes = processes;
+    this.#workerCount = workerCount;
   }
 
   /** Whether a further request of the account is within the limit of the account. */
   admits(account: string, perSecond: number): boolean {
-    const own = Math.max(1, perSecond / this.#processes);
+    const own = Math.max(1, perSecond / this.#workerCount);
     const now = this.#clock.monotonic();
     const bucket = this.#bucketOf(account, own, now);
     const seconds = Number(now - bucket.refilledAt) / Number(ticksPerSecond);

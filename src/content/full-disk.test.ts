@@ -57,10 +57,13 @@ const sizes = async (): Promise<readonly number[]> => {
   return Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
 };
 
+/** Encrypted extents have no spare space, and other lengths. */
+const areFilesGiven = true;
+
 describe("extents on a full disk", () => {
   test("free the blocks of a body that did not fit", async () => {
     const disk = { isFull: false };
-    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
+    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes, areFilesGiven });
     await putBody(fixture, "kept", pattern(20_000, 1));
     disk.isFull = true;
     await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
@@ -73,7 +76,7 @@ describe("extents on a full disk", () => {
 
   test("without live bytes are removed although others cannot be compacted", async () => {
     const disk = { isFull: false };
-    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
+    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes, areFilesGiven });
     for (let index = 0; index < 48; index += 1) {
       await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }
@@ -96,7 +99,7 @@ describe("extents on a full disk", () => {
     ["in its middle", 5],
   ])("are cut although a body %s is live", async (_, kept) => {
     const disk = { isFull: false };
-    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
+    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes, areFilesGiven });
     for (let index = 0; index < 12; index += 1) {
       await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }
@@ -112,7 +115,7 @@ describe("extents on a full disk", () => {
 
   test("move a part of a body that is longer than the spare space", async () => {
     const files = memoryFiles({ bytesMax: 16 * 64 * 1024 });
-    const fixture = await openContentFixture({ files, extentBytes: 8 * 64 * 1024 });
+    const fixture = await openContentFixture({ files, extentBytes: 8 * 64 * 1024, areFilesGiven });
     await putBody(fixture, "dead", pattern(300_000, 1));
     await putBody(fixture, "live", pattern(200_000, 2));
     for (const index of [3, 4]) await putBody(fixture, `full-${index}`, pattern(250_000, index));

@@ -205,6 +205,15 @@ export async function putBody(
   fixture.content.discard(received);
 }
 
+/** The length of an extent with bodies of these lengths. */
+export function storedLength({ layout }: ExtentFiles, lengths: readonly number[]): number {
+  const sum = lengths.reduce((total, length) => total + length, 0);
+  const regions = layout?.newRegions(2 * sum, false);
+  if (regions === undefined) return sum;
+  for (const length of lengths) regions.allocate(length);
+  return regions.tail;
+}
+
 /** Total length of the files in a folder. */
 export async function bytesIn(folder: string): Promise<number> {
   let total = 0;

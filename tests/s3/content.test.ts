@@ -85,8 +85,12 @@ describe("content in a bucket", () => {
     expectSame(await other.read("small"), pattern(5000, 1));
   });
 
-  it("shares objects if many small bodies arrive together", async () => {
-    const shelf = await openContentFixture({ files: await openFiles() });
+  it.each([
+    ["plain", (files: S3Files) => files],
+    ["encrypted", (files: S3Files) => encryptedFiles(files, testCipher())],
+  ])("shares objects if many small bodies arrive together, %s", async (_, wrap) => {
+    const files = wrap(await openFiles());
+    const shelf = await openContentFixture({ files, areFilesGiven: true });
     const count = 64;
     const names = Array.from({ length: count }, (_, index) => index);
     await Promise.all(names.map((name) => putBody(shelf, `${name}`, pattern(5000, name))));
@@ -197,8 +201,9 @@ describe("content in a bucket", () => {
     await putBody(shelf, "body", body);
     const asked = bucket.requests.get("GET") ?? 0;
     expectSame(await shelf.read("body"), body);
-    // One request per chunk without read-ahead; one per two chunks with it.
-    expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThan(10);
+    // One request per chunk without read-ahead; one per two chunks with it. Encrypted content is
+    // longer.
+    expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThanOrEqual(10);
   });
 
   it("is decrypted once if it is reached before it is read, and kept with the second read", async () => {

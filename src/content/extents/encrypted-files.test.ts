@@ -346,7 +346,7 @@ describe("content in encrypted extents", () => {
   it("is received in any sizes, compacted, shared and removed as other content is", async () => {
     const files = encryptedFiles(memoryFiles({ bytesMax: 2 ** 30 }), testCipher(), 2 ** 20);
     // Small enough that bodies are split between extents.
-    const fixture = await openContentFixture({ files, extentBytes: 700_000 });
+    const fixture = await openContentFixture({ files, extentBytes: 700_000, areFilesGiven: true });
     const sizes = [300, 5000, 70_000, 600_000, 3_000_000, 255_000];
     for (const [index, size] of sizes.entries()) {
       const declared = await fixture.receive(pattern(size, index));

@@ -23,8 +23,10 @@ import {
   chunkPositions,
   groupBytes,
   placeOf,
+  roundedUp,
   sealedLayout,
   storedRange,
+  unitBytes,
   type SealedPlace,
   type StoredRange,
 } from "./sealed-layout.ts";
@@ -109,13 +111,16 @@ class EncryptedChunks {
   }
 
   async #writePacked(bytes: Uint8Array, place: SealedPlace, span: Span | undefined): Promise<void> {
-    const { at, chunkBytes } = place;
+    const { at, chunkBytes, isWhole } = place;
     const first = at / chunkBytes;
     const count = Math.ceil(bytes.length / chunkBytes);
     const pitch = chunkBytes + sealBytes;
-    const buffer = takeBuffer(count * pitch);
+    // With the zeros up to the next region: many small bodies become one object of S3 only if there
+    // is no gap between them.
+    const length = isWhole ? roundedUp(pitch, unitBytes) : count * pitch;
+    const buffer = takeBuffer(length);
     try {
-      const sealed = buffer.subarray(0, count * pitch);
+      const sealed = buffer.subarray(0, length).fill(0, count * pitch);
       const { seal: start } = chunkPositions(place, first);
       for (let index = 0; index < count; index += 1) {
         const from = index * chunkBytes;

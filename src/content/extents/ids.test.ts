@@ -20,14 +20,14 @@ it("stops allocating ids after the store has lost commits, since it would alloca
   await fixture.content.reclaim();
   await expect(fixture.read("before")).rejects.toThrow(StoreUnavailable);
   await expect(put("after")).rejects.toThrow(StoreUnavailable);
-  const another = await openContentFixture({ store: fixture.store, files: fixture.files });
+  const another = await openContentFixture({ store: fixture.store, files: fixture.files, areFilesGiven: true });
   expect((await another.read("before")).length).toBe(5000);
 });
 
 it("continues while other processes allocate blocks and time passes", async () => {
   const fixture = await openContentFixture();
   for (let count = 0; count < 3; count += 1) {
-    await openContentFixture({ store: fixture.store, files: fixture.files });
+    await openContentFixture({ store: fixture.store, files: fixture.files, areFilesGiven: true });
     await fixture.content.reclaim();
     const received = await fixture.receive(pattern(5000, 1));
     await fixture.put("body", () => whole(received));

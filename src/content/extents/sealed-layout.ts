@@ -31,7 +31,8 @@ import { RegionAllocator, type ExtentRange, type Regions } from "./regions.ts";
  * 528,384 + 40, the chunk at 528,384 + 4,096 + 65,536.
  */
 
-const unitBytes = 32;
+/** Regions begin at multiples of it. */
+export const unitBytes = 32;
 const wholeBytesMax = 64 * 1024;
 /** Bytes of a chunk of a packed region. */
 const packedChunkBytes = 16 * 1024;
@@ -58,6 +59,8 @@ export interface SealedPlace {
   /** Bytes of each chunk of the region, padding included. */
   readonly chunkBytes: number;
   readonly isAligned: boolean;
+  /** Whether the region is one chunk, which is written at once. */
+  readonly isWhole: boolean;
 }
 
 export function placeOf(offset: number): SealedPlace {
@@ -65,10 +68,14 @@ export function placeOf(offset: number): SealedPlace {
   const fields = isAligned ? offset - alignedFlag : offset;
   const low = fields % positionFactor;
   const position = Math.floor(fields / positionFactor) * unitBytes;
-  if (isAligned) return { position, at: low, chunkBytes: alignedChunkBytes, isAligned };
-  if (low < wholeFlag) return { position, at: low, chunkBytes: packedChunkBytes, isAligned };
-  const units = Math.floor((low - wholeFlag) / lengthFactor);
-  return { position, at: low % lengthFactor, chunkBytes: units * unitBytes, isAligned };
+  const isWhole = !isAligned && low >= wholeFlag;
+  if (isWhole) {
+    const units = Math.floor((low - wholeFlag) / lengthFactor);
+    const chunkBytes = units * unitBytes;
+    return { position, at: low % lengthFactor, chunkBytes, isAligned, isWhole };
+  }
+  const chunkBytes = isAligned ? alignedChunkBytes : packedChunkBytes;
+  return { position, at: low, chunkBytes, isAligned, isWhole };
 }
 
 /** The positions of a chunk and of its seal; `index` counts the chunks of the region. */
@@ -114,7 +121,7 @@ function storedBytes(length: number, isAligned: boolean): number {
   return roundedUp(bytes, unitBytes);
 }
 
-function roundedUp(bytes: number, unit: number): number {
+export function roundedUp(bytes: number, unit: number): number {
   return Math.ceil(bytes / unit) * unit;
 }
 
@@ -130,8 +137,7 @@ function offsetAt(position: number, length: number, isAligned: boolean): number 
 
 function storedEnd(offset: number, length: number): number {
   const place = placeOf(offset);
-  const { at, chunkBytes, isAligned } = place;
-  const isWhole = !isAligned && offset % positionFactor >= wholeFlag;
+  const { at, chunkBytes, isWhole } = place;
   const chunks = isWhole ? 1 : Math.ceil((at + length) / chunkBytes);
   return chunkPositions(place, chunks - 1).chunk + chunkBytes;
 }

@@ -10,6 +10,7 @@ import { soloHorizons } from "./pins.ts";
 import { listExtents } from "../extents/extent-table.ts";
 import {
   bytesIn,
+  storedLength,
   extentsIn,
   expectSame,
   openContentFixture,
@@ -78,7 +79,12 @@ describe("compaction", () => {
 
   test("begins although more extents are sparse than are observed at a time", async () => {
     const observedTicks = 4n * ticksPerSecond;
-    const fixture = await openContentFixture({ extentBytes: 4096, observedTicks });
+    const fixture = await openContentFixture({
+      extentBytes: 4096,
+      observedTicks,
+      // An encrypted extent cannot be as short as a body.
+      areFilesGiven: true,
+    });
     const sparseCount = 2200;
     for (let index = 0; index < sparseCount; index += 1) {
       await putBody(fixture, `kept-${index}`, pattern(1000, index));
@@ -144,7 +150,7 @@ describe("compaction", () => {
     await putBody(fixture, "gone", pattern(50_000, 2));
     await fixture.remove("gone");
     await fixture.reclaimAll();
-    expect(await bytesIn(folder)).toBe(5000);
+    expect(await bytesIn(folder)).toBe(storedLength(fixture.files, [5000]));
     expectSame(await fixture.read("kept"), pattern(5000, 1));
   });
 
@@ -200,7 +206,7 @@ describe("compaction", () => {
       error: (_: object, line: string) => void lines.push(line),
     };
     const files = memoryFiles({ bytesMax: 1 << 24 });
-    const fixture = await openContentFixture({ files, log, extentBytes });
+    const fixture = await openContentFixture({ files, log, extentBytes, areFilesGiven: true });
     await putBody(fixture, "damaged", pattern(20_000, 1));
     const ref = (await fixture.get("damaged")) as ContentRef & { kind: "slices" };
     const source = ref.slices[0]?.source as { extent: bigint; offset: number };

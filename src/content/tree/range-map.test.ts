@@ -19,6 +19,7 @@ import {
   pattern,
   type ContentFixture,
 } from "../../../tests/harness/content-fixture.ts";
+import { isEncrypted } from "../../../tests/harness/test-encryption.ts";
 
 /** Three objects are compared with three plain arrays. */
 const names = ["a", "b", "c"] as const;
@@ -214,11 +215,14 @@ function resized(base: Uint8Array, count: number): Uint8Array {
   return result;
 }
 
+/** Small, so that contents are in several extents; an encrypted one must take a whole region. */
+const extentBytes = isEncrypted ? 128 * 1024 : 16 * 1024;
+
 describe("contents behave like plain bytes", () => {
   test("under any writes, clears, resizes and shares, and leave no garbage", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-        const fixture = await openContentFixture({ extentBytes: 16 * 1024 });
+        const fixture = await openContentFixture({ extentBytes });
         const player = new Player(fixture);
         for (const next of steps) await player.play(next);
         await player.check();

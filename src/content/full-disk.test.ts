@@ -63,7 +63,11 @@ const areFilesGiven = true;
 describe("extents on a full disk", () => {
   test("free the blocks of a body that did not fit", async () => {
     const disk = { isFull: false };
-    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes, areFilesGiven });
+    const fixture = await openContentFixture({
+      files: await limitedFiles(disk),
+      extentBytes,
+      areFilesGiven,
+    });
     await putBody(fixture, "kept", pattern(20_000, 1));
     disk.isFull = true;
     await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
@@ -76,7 +80,11 @@ describe("extents on a full disk", () => {
 
   test("without live bytes are removed although others cannot be compacted", async () => {
     const disk = { isFull: false };
-    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes, areFilesGiven });
+    const fixture = await openContentFixture({
+      files: await limitedFiles(disk),
+      extentBytes,
+      areFilesGiven,
+    });
     for (let index = 0; index < 48; index += 1) {
       await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }
@@ -99,7 +107,11 @@ describe("extents on a full disk", () => {
     ["in its middle", 5],
   ])("are cut although a body %s is live", async (_, kept) => {
     const disk = { isFull: false };
-    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes, areFilesGiven });
+    const fixture = await openContentFixture({
+      files: await limitedFiles(disk),
+      extentBytes,
+      areFilesGiven,
+    });
     for (let index = 0; index < 12; index += 1) {
       await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }

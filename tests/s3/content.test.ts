@@ -88,7 +88,7 @@ describe("content in a bucket", () => {
   it.each([
     ["plain", (files: S3Files) => files],
     ["encrypted", (files: S3Files) => encryptedFiles(files, testCipher())],
-  ])("shares objects if many small bodies arrive together, %s", async (_, wrap) => {
+  ])("shares objects if many small bodies arrive together, %s", async (_name, wrap) => {
     const files = wrap(await openFiles());
     const shelf = await openContentFixture({ files, areFilesGiven: true });
     const count = 64;
@@ -208,7 +208,7 @@ describe("content in a bucket", () => {
 
   it("is decrypted once if it is reached before it is read, and kept with the second read", async () => {
     const cipher = testCipher();
-    const opened = vi.spyOn(cipher, "openParts");
+    const decrypted = vi.spyOn(cipher, "openParts");
     const files = encryptedFiles(await openFiles(), cipher, 2 ** 24);
     const shelf = await openContentFixture({ files, areFilesGiven: true });
     const body = pattern(1_500_000, 9);
@@ -222,7 +222,7 @@ describe("content in a bucket", () => {
     const chunks = Math.ceil(body.length / (16 * 1024));
     for (const times of [1, 2, 2]) {
       await get();
-      expect(opened).toHaveBeenCalledTimes(times * chunks);
+      expect(decrypted).toHaveBeenCalledTimes(times * chunks);
     }
   });
 

@@ -94,9 +94,9 @@ export interface ReadOptions {
 
 /** An open extent. */
 export interface ExtentFile {
-  /** Writes all of `bytes`; `span` is that of a traced request. In an extent for aligned writes
-   *  they begin at a block, in an aligned buffer (`process/bytes.ts`), and the rest of their last
-   *  block is zeroed in the buffer and written as well. */
+  /** Writes all of `bytes`; `span` is that of a traced request. In an extent for aligned writes the
+   *  bytes begin at a block and are in an aligned buffer (`process/bytes.ts`); the rest of their
+   *  last block is zeroed in the buffer and written as well. */
   write(bytes: Uint8Array, position: number, span?: Span): Promise<void>;
   /** Fills all of `bytes`; throws `ExtentTooShort` if the extent ends before. */
   read(bytes: Uint8Array, position: number, options?: ReadOptions): Promise<void>;

@@ -20,7 +20,11 @@ it("stops allocating ids after the store has lost commits, since it would alloca
   await fixture.content.reclaim();
   await expect(fixture.read("before")).rejects.toThrow(StoreUnavailable);
   await expect(put("after")).rejects.toThrow(StoreUnavailable);
-  const another = await openContentFixture({ store: fixture.store, files: fixture.files, areFilesGiven: true });
+  const another = await openContentFixture({
+    store: fixture.store,
+    files: fixture.files,
+    areFilesGiven: true,
+  });
   expect((await another.read("before")).length).toBe(5000);
 });
 

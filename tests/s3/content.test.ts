@@ -206,7 +206,7 @@ describe("content in a bucket", () => {
     expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThanOrEqual(10);
   });
 
-  it("is decrypted once if it is reached before it is read, and kept with the second read", async () => {
+  it("is decrypted once if it is reached first, and kept with the second read", async () => {
     const cipher = testCipher();
     const decrypted = vi.spyOn(cipher, "openParts");
     const files = encryptedFiles(await openFiles(), cipher, 2 ** 24);

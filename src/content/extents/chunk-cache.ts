@@ -2,10 +2,10 @@ import { freeBytes } from "../../process/bytes.ts";
 import { LruMap, RecentMap } from "../../process/memo.ts";
 import { ReadOnce } from "../../process/read-once.ts";
 
-/** Memory that a chunk takes beside its bytes: 570 to 610 bytes were measured, for the entry of the
+/** Memory that a chunk takes beside its bytes: 570 to 700 bytes were measured, for the entry of the
  *  map, its key, the array and its buffer. */
 const bytesPerEntry = 700;
-/** What a short chunk takes in the cache, approximately. */
+/** Bytes of a short chunk, approximately. */
 const bytesPerSlot = 8 * 1024;
 /** The part of the limit for chunks that sequences of short reads are in. */
 const sequencesShare = 1 / 8;

@@ -201,9 +201,9 @@ export function headerText(sealed: Uint8Array): string {
   return textOfKey(sealed, 0, headerBytes);
 }
 
-/** A number of 48 bits that hardly any other message has: the last 2 bytes of the salt, because each
- *  session numbers its messages from 0, and the lower half of the counter, which never exceeds it.
- *  Consecutive for the messages of a session. */
+/** A number of 48 bits that hardly any other message has: the last 2 bytes of the salt, because
+ *  each session numbers its messages from 0, and the lower half of the counter, which never exceeds
+ *  it. The messages of a session have consecutive ones. */
 export function messageId(sealed: Uint8Array): number {
   let id = 0;
   for (let at = counterOffset - 2; at < counterOffset; at += 1) id = id * 256 + sealed[at]!;

@@ -109,8 +109,7 @@ export interface ContentReader {
    *  until the next one is requested. */
   read(from: number, length: number): AsyncIterable<Uint8Array>;
   /** Rejects if the first bytes of a range cannot be read now. Called before the response begins,
-   *  while it can still be an error; `read` of the range then returns these bytes. Absent for local
-   *  storage. */
+   *  while it can still be an error. Absent for local storage. */
   reach?(from: number, length: number): Promise<void>;
   close(): void;
 }

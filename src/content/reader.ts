@@ -1,7 +1,7 @@
 import type { Span as TraceSpan } from "../base/span.ts";
 import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
 import type { ContentReader } from "./content.ts";
-import type { ReadOptions } from "./extents/extent-files.ts";
+import type { CacheUse, ReadOptions } from "./extents/extent-files.ts";
 import type { ExtentFileCache } from "./extents/extent-file-cache.ts";
 import type { ScopeKeys } from "../store/encryption/scope-keys.ts";
 import { walk, type NodeSource } from "./tree/node.ts";
@@ -23,7 +23,7 @@ interface ReaderParts {
   /** Throws if other server nodes took this one for ended (fenced it): then they no longer keep
    *  what it pinned. */
   readonly assertPinned: () => Promise<void>;
-  /** Whether the bytes are in S3, which may be unreachable: the reader then has `reach`. */
+  /** Whether the bytes are in S3, which may be unreachable: `reach` then tests it. */
   readonly isRemote: boolean;
   /** The client's key, for slices that it has encrypted. */
   readonly key?: Uint8Array | undefined;
@@ -32,72 +32,25 @@ interface ReaderParts {
   readonly span?: TraceSpan | undefined;
 }
 
+interface ReadParts extends ReaderParts {
+  readonly cacheUse: CacheUse;
+}
+
 export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReader {
-  if (parts.isRemote && ref.kind !== "inline") return new RemoteReader(ref, parts);
-  return {
-    length: ref.length,
-    read: (from, length) => readChunks(ref, parts, spanWithin(ref, from, length)),
-    close: parts.unpin,
+  const read = (from: number, length: number) =>
+    readChunks(ref, { ...parts, cacheUse: "full" }, spanWithin(ref, from, length));
+  const reader = { length: ref.length, read, close: parts.unpin };
+  if (!parts.isRemote || ref.kind === "inline") return reader;
+  // Shows whether S3 can be read before the response begins, because later no error could be sent.
+  // Reads the first chunk and drops it: the S3 block cache keeps it for `read`. It must not look
+  // like another read of the client, because decrypted bytes are kept with their second read.
+  const reach = async (from: number, length: number): Promise<void> => {
+    const span = spanWithin(ref, from, Math.min(length, readChunkBytes));
+    const first = readChunks(ref, { ...parts, cacheUse: "look-up" }, span);
+    await first.next();
+    await first.return();
   };
-}
-
-/** Chunks of a range of which the first one was read. */
-interface ReachedRange {
-  readonly from: number;
-  readonly length: number;
-  readonly first: IteratorResult<Uint8Array, void>;
-  readonly chunks: ContentChunks;
-}
-
-/** Reads content in S3. `reach` shows whether S3 can be read before the response begins, because
- *  later no error could be sent. The `read` of the same range goes on with the chunk that `reach`
- *  has read: to read it again would decrypt it twice, and look as if it was requested twice. */
-class RemoteReader implements ContentReader {
-  readonly length: number;
-  readonly #ref: ContentRef;
-  readonly #parts: ReaderParts;
-  #reached: ReachedRange | undefined;
-  #isClosed = false;
-
-  constructor(ref: ContentRef, parts: ReaderParts) {
-    this.length = ref.length;
-    this.#ref = ref;
-    this.#parts = parts;
-  }
-
-  async reach(from: number, length: number): Promise<void> {
-    const chunks = this.#chunks(from, length);
-    const first = await chunks.next();
-    // Only one is kept, and none after `close`, which would not end it.
-    if (this.#reached !== undefined || this.#isClosed) await chunks.return();
-    else this.#reached = { from, length, first, chunks };
-  }
-
-  read(from: number, length: number): AsyncIterable<Uint8Array> {
-    const reached = this.#reached;
-    if (reached?.from !== from || reached.length !== length) return this.#chunks(from, length);
-    this.#reached = undefined;
-    return afterFirst(reached);
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    void this.#reached?.chunks.return();
-    this.#parts.unpin();
-  }
-
-  #chunks(from: number, length: number): ContentChunks {
-    return readChunks(this.#ref, this.#parts, spanWithin(this.#ref, from, length));
-  }
-}
-
-async function* afterFirst({ first, chunks }: ReachedRange): ContentChunks {
-  try {
-    if (first.done !== true) yield first.value;
-    yield* chunks;
-  } finally {
-    await chunks.return();
-  }
+  return { ...reader, reach };
 }
 
 function spanWithin(ref: ContentRef, from: number, length: number): Span {
@@ -111,9 +64,11 @@ interface Segment {
   readonly source: SliceSource | undefined;
 }
 
-type ContentChunks = AsyncGenerator<Uint8Array, void, undefined>;
-
-async function* readChunks(ref: ContentRef, parts: ReaderParts, span: Span): ContentChunks {
+async function* readChunks(
+  ref: ContentRef,
+  parts: ReadParts,
+  span: Span,
+): AsyncGenerator<Uint8Array, void, undefined> {
   if (ref.kind === "inline") {
     if (span.to > span.from) yield ref.bytes.subarray(span.from, span.to);
     return;
@@ -148,15 +103,15 @@ type StoredSource = Extract<SliceSource, { readonly extent: bigint }>;
 /** Fills the buffer of one chunk with segments, several reads at once. */
 class ChunkFiller {
   readonly #buffer: Uint8Array;
-  readonly #parts: ReaderParts;
+  readonly #parts: ReadParts;
   readonly #readOptions: ReadOptions;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
-  constructor(buffer: Uint8Array, parts: ReaderParts) {
+  constructor(buffer: Uint8Array, parts: ReadParts) {
     this.#buffer = buffer;
     this.#parts = parts;
-    this.#readOptions = { span: parts.span, mayUseCache: true };
+    this.#readOptions = { span: parts.span, cacheUse: parts.cacheUse };
   }
 
   get isFull(): boolean {

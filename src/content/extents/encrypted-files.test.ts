@@ -66,7 +66,7 @@ async function readRange(
   return bytes;
 }
 
-const forClient = { mayUseCache: true };
+const forClient = { cacheUse: "full" } as const;
 
 /** Counts the bytes that are read from the stored files. */
 function countReads(stored: ExtentFiles) {

@@ -9,6 +9,7 @@ import {
 import { ChunkCache, ChunkIds, type ChunkPart } from "./chunk-cache.ts";
 import {
   ContentDamaged,
+  type CacheUse,
   type ExtentFile,
   type ExtentFiles,
   type ReadOptions,
@@ -166,8 +167,8 @@ class EncryptedChunks {
     const first = Math.floor(at / chunkBytes);
     const end = Math.ceil((at + bytes.length) / chunkBytes);
     const chunks = { place, first, end };
-    const cache = options.mayUseCache === true ? this.#cache : undefined;
-    if (cache !== undefined && this.#readCached(cache, bytes, chunks)) return;
+    if (options.cacheUse !== undefined && this.#readCached(bytes, chunks, options.cacheUse)) return;
+    const cache = options.cacheUse === "full" ? this.#cache : undefined;
     const range = storedRange(place, first, end);
     const { start, length, seals } = range;
     const buffer = takeBuffer(length + seals.length);
@@ -193,7 +194,9 @@ class EncryptedChunks {
 
   /** Fills `bytes` from the cache; false, and nothing is done, if a chunk is not in it. Does not
    *  await: the cache frees chunks that it evicts for other reads. */
-  #readCached(cache: ChunkCache, bytes: Uint8Array, { place, first, end }: ChunkRange): boolean {
+  #readCached(bytes: Uint8Array, { place, first, end }: ChunkRange, use: CacheUse): boolean {
+    const cache = this.#cache;
+    if (cache === undefined) return false;
     const ids = [];
     const chunks: Uint8Array[] = [];
     for (let index = first; index < end; index += 1) {
@@ -206,6 +209,7 @@ class EncryptedChunks {
     const parts = chunks.map((chunk, index) =>
       copyPart(bytes, chunk, place.at - (first + index) * place.chunkBytes),
     );
+    if (use === "look-up") return true;
     // Only now: it may free a chunk.
     for (const [index, id] of ids.entries()) cache.endRead(id, parts[index]!);
     return true;

@@ -87,10 +87,13 @@ export interface SpareSpace {
 export interface ReadOptions {
   /** The span of a traced request, to which requests to S3 are added. */
   readonly span?: Span | undefined;
-  /** Whether decrypted bytes may come from memory, as for clients. Audits and compaction, which
-   *  read everything once, need what is stored. */
-  readonly mayUseCache?: boolean;
+  /** Undefined reads what is stored, as audits and compaction need it. */
+  readonly cacheUse?: CacheUse;
 }
+
+/** How a read uses the decrypted bytes in memory. `full`: a client's read, which may also cause
+ *  bytes to be kept. `look-up`: returns those that are there, and counts as no read. */
+export type CacheUse = "full" | "look-up";
 
 /** An open extent. */
 export interface ExtentFile {

@@ -79,8 +79,9 @@ export interface ContentStore {
    *  an export can `open` content however old its view becomes. */
   pin(view: View): () => void;
   /** Runs one round of garbage collection and compaction: removes unreachable trees and extents,
-   *  compacts extents of which less than half is live. Returns whether there is more to do. */
-  reclaim(): Promise<boolean>;
+   *  compacts extents of which less than half is live. Returns whether there is more to do, or in
+   *  how many milliseconds. */
+  reclaim(): Promise<boolean | number>;
   close(): Promise<void>;
 }
 

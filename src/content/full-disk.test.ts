@@ -125,6 +125,26 @@ describe("extents on a full disk", () => {
     expectSame(await fixture.read(`object-${kept}`), pattern(20_000, kept));
   });
 
+  test("are sealed and shrink although most of their bytes are live", async () => {
+    const disk = { isFull: false };
+    const fixture = await openContentFixture({
+      files: await limitedFiles(disk),
+      extentBytes,
+      areFilesGiven,
+    });
+    for (let index = 0; index < 12; index += 1) {
+      await putBody(fixture, `object-${index}`, pattern(20_000, index));
+    }
+    disk.isFull = true;
+    await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
+    for (let index = 0; index < 4; index += 1) await fixture.remove(`object-${index}`);
+    await fixture.reclaimAll();
+    expect((await sizes()).reduce((sum, size) => sum + size, 0)).toBeLessThan(9 * 20_000);
+    for (let index = 4; index < 12; index += 1) {
+      expectSame(await fixture.read(`object-${index}`), pattern(20_000, index));
+    }
+  });
+
   test("move a part of a body that is longer than the spare space", async () => {
     const files = memoryFiles({ bytesMax: 16 * 64 * 1024 });
     const fixture = await openContentFixture({ files, extentBytes: 8 * 64 * 1024, areFilesGiven });

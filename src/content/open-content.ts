@@ -101,7 +101,7 @@ class StoredContent implements ContentStore {
    *  a short store snapshot, because a view would expire during a long download. */
   readonly #pinnedNodes: NodeSource;
   readonly #assertPinned: () => Promise<void>;
-  #reclaiming: Promise<boolean> | undefined;
+  #reclaiming: Promise<boolean | number> | undefined;
 
   constructor(parts: ContentParts) {
     this.#parts = parts;
@@ -171,7 +171,7 @@ class StoredContent implements ContentStore {
 
   /** Runs a round of garbage collection and compaction. A call during a round returns that round,
    *  because two would free the same extents. */
-  reclaim(): Promise<boolean> {
+  reclaim(): Promise<boolean | number> {
     this.#reclaiming ??= this.#parts.reclaimer.round().finally(() => {
       this.#reclaiming = undefined;
     });

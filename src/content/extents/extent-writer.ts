@@ -92,6 +92,14 @@ export interface Region {
 
 /** `aligned` extents get large bodies, each from a whole block on, so that the writes bypass the
  *  system's cache (`disk-files.ts`). `packed` extents get all smaller bodies, without gaps. */
+/** Whether so much of an extent is dead that it is compacted: half of it, or 1/8 on a full disk. */
+export function isSparse(
+  { bytes, liveBytes }: { readonly bytes: number; readonly liveBytes: bigint },
+  isDiskFull: boolean,
+): boolean {
+  return isDiskFull ? 8n * liveBytes < 7n * BigInt(bytes) : 2n * liveBytes < BigInt(bytes);
+}
+
 type ExtentKind = "packed" | "aligned";
 
 /** An extent that this process appends to, or has filled but not yet sealed. */
@@ -241,18 +249,18 @@ export class ExtentWriter {
     return this.#open.has(extent) || this.#creating.has(extent);
   }
 
-  /** Stops appending to an extent of which less than half is live, because only sealed extents can
-   *  be reclaimed. It must have 1/16 of the full length; 1/256 is enough if nothing in it is live
-   *  or the disk is full. Returns whether it did. */
+  /** Stops appending to a sparse extent, because only sealed extents can be reclaimed. It must have
+   *  1/16 of the full length; 1/256 is enough if nothing in it is live or the disk is full. Returns
+   *  whether it did. */
   retireIfSparse(extent: bigint, liveBytes: bigint, isDiskFull: boolean): boolean {
     const current = this.#open.get(extent);
     if (current === undefined || !this.#isCurrent(current) || current.holds > 0) return false;
     const { tail } = current.regions;
     const share = isDiskFull || liveBytes === 0n ? 256 : 16;
     const isLong = tail >= this.#options.extentBytes / share;
-    const isSparse = isLong && 2n * liveBytes < BigInt(tail);
-    if (isSparse) delete this.#current[current.kind];
-    return isSparse;
+    if (!isLong || !isSparse({ bytes: tail, liveBytes }, isDiskFull)) return false;
+    delete this.#current[current.kind];
+    return true;
   }
 
   /** Seals extents (stores their final length) to which nothing is appended and whose requests have

@@ -52,6 +52,8 @@ export function sharedHorizons(processes: Processes): HorizonRegistry {
 /** Content cannot be opened in a view that is older than this. Views usually exist for
  *  milliseconds, so 5 s delay garbage collection little and reject no request in practice. */
 const viewAgeMax: Ticks = 5n * ticksPerSecond;
+/** The same on a full disk: what was deleted is freed earlier then. */
+const viewAgeMaxOnFullDisk: Ticks = ticksPerSecond;
 /** How many times per `viewAgeMax` the newest sequence is recorded, to know later which state was
  *  the newest at that time. */
 const readingsMax = 16n;
@@ -87,12 +89,16 @@ export class PinTracker {
 
   /** Returns the read horizon, before which this process reads no state; `sequence` is the
    *  newest. */
-  horizon(sequence: number): number {
+  horizon(sequence: number, isDiskFull = false): number {
     const now = this.#clock.monotonic();
     const last = this.#readings.at(-1);
     const spacing = this.#viewAgeMax / readingsMax;
+    const age =
+      isDiskFull && viewAgeMaxOnFullDisk < this.#viewAgeMax
+        ? viewAgeMaxOnFullDisk
+        : this.#viewAgeMax;
     if (last === undefined || now - last.at >= spacing) this.#readings.push({ sequence, at: now });
-    const old = this.#readings.findLastIndex(({ at }) => at + this.#viewAgeMax <= now);
+    const old = this.#readings.findLastIndex(({ at }) => at + age <= now);
     const expired = this.#readings[old]?.sequence ?? 0;
     this.#readings.splice(0, old);
     let lowest = expired;

@@ -14,6 +14,7 @@ import {
 } from "../extents/extent-table.ts";
 import type { ExtentFileCache } from "../extents/extent-file-cache.ts";
 import type { IdAllocator } from "../extents/ids.ts";
+import { isSparse } from "../extents/extent-writer.ts";
 import type { PinTracker } from "./pins.ts";
 import {
   allGarbage,
@@ -75,6 +76,11 @@ class GarbageCollector {
       remaining = await this.#parts.store.transact((tx) => freeEntries(tx, keys), freeing);
     }
     return unreachable.length > 0;
+  }
+
+  /** Whether there is garbage that a reader may still see. */
+  get isPending(): boolean {
+    return this.#firstSeen.size > 0;
   }
 
   async #removeBytes({ extents, cuts = [] }: GarbageRecord): Promise<void> {
@@ -224,6 +230,8 @@ const extentsPerRoundMax = 256;
 /** Small extents are compacted if there are more than this: each start of a process adds at least
  *  one, and each costs a file. */
 const smallExtentsMax = 16;
+/** Pause between rounds while freed space waits for readers on a full disk: writes wait for it. */
+const fullDiskPauseMilliseconds = 250;
 /** Limit of the sparse extents that are observed at a time (`#isSettled`). Others are compacted at
  *  once: if they replaced observed ones, no observation of many would ever end. */
 const observationsMax = 1024;
@@ -263,39 +271,42 @@ export class SpaceReclaimer {
   }
 
   /** Publishes the read horizon of this process, so that the leader may delete older garbage. */
-  async publish(): Promise<void> {
+  async publish(isDiskFull = false): Promise<void> {
     const { store, horizons, pinTracker, ids } = this.#parts;
     const sequence = await store.snapshot(async (view) => {
       await ids.check(view);
       return view.sequence;
     });
-    await horizons.publish(pinTracker.horizon(sequence));
+    await horizons.publish(pinTracker.horizon(sequence, isDiskFull));
   }
 
-  async round(): Promise<boolean> {
-    await this.publish();
-    await this.#parts.writer.seal({ all: false });
+  /** Returns whether more may follow, or in how many milliseconds. */
+  async round(): Promise<boolean | number> {
+    const { writer, files } = this.#parts;
+    const isFull = writer.isFull || (await files.spare?.isDiskFull()) === true;
+    await this.publish(isFull);
+    await writer.seal({ all: false });
     const isLeader = (await this.#parts.isLeader?.()) ?? true;
     // Another leader removes extents without this process noticing.
     if (!isLeader) this.#observations.clear();
-    const isMore = isLeader && (await this.#reclaim());
+    const isMore = isLeader && (await this.#reclaim(isFull));
     await this.#closeRemoved();
-    return isMore;
+    if (isMore || !isFull || !this.#garbage.isPending) return isMore;
+    return fullDiskPauseMilliseconds;
   }
 
-  async #reclaim(): Promise<boolean> {
+  async #reclaim(isFull: boolean): Promise<boolean> {
     const collected = await this.#garbage.collect(() => this.#lowestHorizon());
-    const swept = await this.#sweep();
+    const swept = await this.#sweep(isFull);
     const removed = await this.#orphans.round();
     return collected || swept || removed;
   }
 
   /** Removes extents without live bytes and compacts sparse ones. Returns whether anything changed,
    *  so that more may follow. */
-  async #sweep(): Promise<boolean> {
+  async #sweep(isFull: boolean): Promise<boolean> {
     const { store, ids, writer, files } = this.#parts;
     const { states, isAnySealed } = await this.sealAbandoned();
-    const isFull = writer.isFull || (await files.spare?.isDiskFull()) === true;
     if (!isFull && states.length > 0) files.spare?.fill();
     const manySmall = states.filter((state) => this.#isSmall(state)).length > smallExtentsMax;
     const isKept = this.#keptExtents(states);
@@ -311,7 +322,10 @@ export class SpaceReclaimer {
         const garbageId = ids.next();
         const remove = (tx: Transaction) => removeIfUnreferenced(tx, extent, garbageId);
         changed = (await store.transact(remove, { mayUseReserve: true })) || changed;
-      } else if (isSparse(state, isFull) || (manySmall && this.#isSmall(state))) {
+      } else if (
+        isSparse({ bytes: record.sealedBytes, liveBytes }, isFull) ||
+        (manySmall && this.#isSmall(state))
+      ) {
         if (isFull || this.#isSettled(state)) sparse.push(state);
       }
     }
@@ -344,22 +358,29 @@ export class SpaceReclaimer {
   }
 
   /** Compacts extents, those with the fewest live bytes first. Copies take space before they free
-   *  any; on a full disk dead ends are cut off, and the rest waits for the next round, after
-   *  extents without live bytes were removed. */
+   *  any: on a full disk the dead ends of extents are cut off instead. */
   async #compactAll(sparse: readonly ExtentState[], isFull: boolean): Promise<boolean> {
     const ordered = sparse.toSorted((a, b) => Number(a.liveBytes - b.liveBytes));
-    let changed = false;
     try {
-      for (const state of ordered) {
-        const isCut = isFull && (await this.#cut(state));
-        changed = isCut || (await this.#compact(state.extent)) || changed;
-      }
+      if (isFull && (await this.#shrink(ordered))) return true;
+      // What waits to be freed is the space for copies.
+      if (isFull && this.#garbage.isPending) return false;
+      let changed = false;
+      for (const { extent } of ordered) changed = (await this.#compact(extent)) || changed;
+      return changed;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#parts.log.warn({ err: error }, "extent not compacted; retrying in the next round");
-      changed = (await this.#moveEnd(ordered)) || changed;
+      return false;
     }
-    return changed;
+  }
+
+  /** Cuts off dead ends, and moves the last live bytes of one extent, which lets its dead end grow.
+   *  Returns whether there were any. */
+  async #shrink(ordered: readonly ExtentState[]): Promise<boolean> {
+    let changed = false;
+    for (const state of ordered) changed = (await this.#cut(state)) || changed;
+    return (await this.#moveEnd(ordered)) || changed;
   }
 
   async #cut(state: ExtentState): Promise<boolean> {
@@ -431,11 +452,4 @@ export class SpaceReclaimer {
     }
     return lowest;
   }
-}
-
-/** Whether to compact an extent: if less than half of its bytes are live, on a full disk less than
- *  7/8. */
-function isSparse({ record, liveBytes }: ExtentState, isFull: boolean): boolean {
-  const sealedBytes = BigInt(record.sealedBytes ?? 0);
-  return isFull ? 8n * liveBytes < 7n * sealedBytes : 2n * liveBytes < sealedBytes;
 }

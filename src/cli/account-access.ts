@@ -57,8 +57,8 @@ export async function runOnServer(
   }
 }
 
-/** The response to `create`. It has a login link if the explorer requires a login since then: a page
- *  that is open in a browser can no longer load anything. */
+/** The response to `create`. It has a login link if the explorer requires a login since then: a
+ *  page that is open in a browser can no longer load anything. */
 type CreatedAccount = AccountAnswer & LoginLink;
 
 /** The response to `list`. Earlier releases have no field `unserved`, accounts that have only

@@ -16,7 +16,7 @@ import {
   type Options,
   type StartOptions,
 } from "./options.ts";
-import { readSecretFile, readSecrets } from "./secret-options.ts";
+import { accountsVariable, readSecrets } from "./secret-options.ts";
 import {
   exportToFile,
   loadFromFile,
@@ -196,15 +196,6 @@ async function telemetryOf(
   if (otlp === undefined || isDisabled) return undefined;
   const { openTelemetry } = await import("./telemetry/open-telemetry.ts");
   return openTelemetry({ ...environment, url: otlp });
-}
-
-/** The text of AZURITE_ACCOUNTS, or the content of the file that AZURITE_ACCOUNTS_FILE names. */
-async function accountsVariable(): Promise<string | undefined> {
-  const file = environmentVariable("AZURITE_ACCOUNTS_FILE");
-  if (file === undefined || file === "") return environmentVariable("AZURITE_ACCOUNTS");
-  const read = await readSecretFile(file);
-  if (read.ok) return read.value;
-  throw new StartRefused(read.problems.map((problem) => `AZURITE_ACCOUNTS_FILE: ${problem}`));
 }
 
 function orRefuse<T>(

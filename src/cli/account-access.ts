@@ -1,3 +1,4 @@
+import type { LoginLink } from "../admin/api-types.ts";
 import type { ChangeResult } from "../account/change-result.ts";
 import { AccountManager, type AccountChange } from "../account/account-changes.ts";
 import type { AccountKeys } from "../account/settings.ts";
@@ -5,7 +6,7 @@ import { formatIso } from "../base/dates.ts";
 import { accountChangeParts } from "../data/ensure-accounts.ts";
 import type { AccountRequest } from "./account-command.ts";
 import { callAdmin, type ServerAddress } from "./admin-client.ts";
-import { withLoginLink } from "./login-command.ts";
+import { explorerLink } from "./login-command.ts";
 import { withFolder } from "./with-stores.ts";
 
 /** Carries out the actions of `etagere account`: on a running server, through its admin API, or on
@@ -43,7 +44,8 @@ export async function runOnServer(
     }
     case "create": {
       const body = { name, settings, adopt, ...(keys && { keys }) };
-      return withLoginLink(server, () => call("POST", path, body));
+      const { link, ...created } = (await call("POST", path, body)) as CreatedAccount;
+      return { ...created, ...(link && { explorerLink: explorerLink(server, { link }) }) };
     }
     case "delete":
       await call("DELETE", `${own}${force ? "?force=true" : ""}`);
@@ -54,6 +56,10 @@ export async function runOnServer(
       return { settings: await call("POST", `${own}/settings`, settings) };
   }
 }
+
+/** The response to `create`. It has a login link if the explorer requires a login since then: a
+ *  page that is open in a browser can no longer load anything. */
+type CreatedAccount = AccountAnswer & LoginLink;
 
 /** The response to `list`. Earlier releases have no field `unserved`, accounts that have only
  *  data. */

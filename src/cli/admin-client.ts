@@ -53,11 +53,23 @@ export function adminHeaders({ token }: ServerAddress): Record<string, string> {
   return { [adminHeader]: "1", ...authorization };
 }
 
-/** The message in the body of an error response; undefined if the body has another form. */
+/** The error in the body of a response. */
+interface AdminError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How the user authenticates a command. */
+const loginAdvice =
+  "name the data folder of the server with --location, or a file with the admin token with " +
+  "--tokenFile";
+
+/** The message in the body of an error response, with advice if a login is required; undefined if
+ *  the body has another form. */
 export function messageIn(text: string): string | undefined {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
-    return error?.message;
+    const { error } = JSON.parse(text) as { readonly error?: Partial<AdminError> };
+    return error?.code === "LoginRequired" ? `${error.message}; ${loginAdvice}` : error?.message;
   } catch {
     return undefined;
   }

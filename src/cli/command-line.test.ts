@@ -60,6 +60,10 @@ describe("the command line", () => {
     expect(problemsOf(...words).join("\n")).toContain(message);
   });
 
+  it("takes an empty word as the value of an option, which needs a longer one", () => {
+    expect(problemsOf("--location", "", "--silent")).toEqual(["--location: needs a value"]);
+  });
+
   it("has the options of the Data Lake endpoint", () => {
     const words = ["--dfsPort", "10005", "--dfsHost=0.0.0.0", "--enableHierarchicalNamespace"];
     expect(valuesOf(...words)).toEqual({

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import type { ImportCounts } from "../commands/azurite-import/import-context.ts";
-import { markImported } from "../commands/azurite-import/azurite-folder.ts";
+import { AzuriteFolder, markImported } from "../commands/azurite-import/azurite-folder.ts";
+import { sourceWarnings } from "../commands/azurite-import/source-checks.ts";
 import type { Progress } from "../commands/progress.ts";
 import { ImportRefused } from "../host/refused.ts";
-import type { Accounts } from "../account/settings.ts";
+import type { ServedAccounts } from "../data/accounts.ts";
 import type { Options } from "../server/options.ts";
+import { accountsVariable } from "../server/secret-options.ts";
 import { jsonOption } from "./admin-client.ts";
 import { defineCommand } from "./command.ts";
 import { showProgress } from "./progress.ts";
@@ -19,7 +21,7 @@ export const importCommand = defineCommand({
     "Imports the containers, queues and tables of an Azurite data folder: blobs of all " +
       "types with properties, metadata, tags, leases, snapshots and blocks; messages; " +
       "entities. Stop Azurite first; its folder is not changed. The import is committed in " +
-      "one transaction: if it fails, nothing changes. It fails if a container, queue or " +
+      "one transaction: if it fails, no data changes. It fails if a container, queue or " +
       "table of the same name exists.",
   ],
   arguments: [
@@ -61,45 +63,61 @@ export const importCommand = defineCommand({
   failure: "nothing was imported",
   example: "etagere import ./azurite --location .etagere",
   run: async ({ words: [folder = ""], options: { json, ...options } }) => {
-    const counts = await showProgress({ json }, (progress) =>
-      importInto(folder, options, progress),
+    const { counts, warnings } = await showProgress({ json }, (progress) =>
+      importInto(resolve(folder), options, progress),
     );
-    return { report: counts, text: `${describeCounts(counts)}\n` };
+    if (!json) for (const each of warnings) process.stderr.write(`etagere: warning: ${each}\n`);
+    return { report: { ...counts, warnings }, text: `${describeCounts(counts)}\n` };
   },
 });
+
+interface Imported {
+  readonly counts: ImportCounts;
+  /** Why the data may be incomplete, or is not served. */
+  readonly warnings: readonly string[];
+}
 
 async function importInto(
   folder: string,
   given: Parameters<typeof checkOptions>[0],
   progress: Progress,
-): Promise<ImportCounts> {
+): Promise<Imported> {
   const checked = await checkOptions(given);
+  // Before the stores are opened, which creates the data folder.
+  const source = new AzuriteFolder(folder);
   const accounts = await configuredAccounts(checked);
   const { importFolder } = await import("../commands/azurite-import/import-folder.ts");
   const { ensureAccounts, refuseProblems } = await import("../data/ensure-accounts.ts");
-  return withStores(checked, async (stores, { random, log }) => {
-    if (accounts !== undefined) {
+  return withStores(checked, async (stores, { random, log, clock }) => {
+    const found = sourceWarnings(folder, clock.wall());
+    // Only these options concern how an account is stored. Without them the import creates the
+    // accounts that have data, and no other.
+    if (checked.config !== undefined || checked.enableHierarchicalNamespace) {
       await refuseProblems(ensureAccounts(stores.store, accounts, random));
     }
-    const counts = await importFolder({
-      folder: resolve(folder),
-      stores,
-      random,
-      log,
-      progress,
-    });
+    const imported = await importFolder({ folder: source, stores, random, log, progress });
+    await accounts.serveStored(stores.store, log);
     await markImported(locationOf(checked), folder);
-    return counts;
+    const unserved = imported.accounts.filter((name) => accounts.get(name) === undefined);
+    return { counts: imported.counts, warnings: [...found, ...unserved.map(unservedWarning)] };
   });
 }
 
-/** The accounts of `--config` and of the development account, which are created before the import;
- *  undefined if no option concerns them. */
-async function configuredAccounts(given: Options): Promise<Accounts | undefined> {
-  const { config, enableHierarchicalNamespace: hierarchicalNamespace } = given;
-  if (config === undefined && !hierarchicalNamespace) return undefined;
+function unservedWarning(account: string): string {
+  return (
+    `${account} is not configured, and its data is not served: name it in AZURITE_ACCOUNTS or ` +
+    `--config of the server, or run etagere account create ${account} --adopt`
+  );
+}
+
+/** The accounts that a server with the same configuration serves. */
+async function configuredAccounts({
+  config,
+  enableHierarchicalNamespace: hierarchicalNamespace,
+}: Options): Promise<ServedAccounts> {
   const { openAccounts } = await import("../data/accounts.ts");
-  const opened = await openAccounts({ config, hierarchicalNamespace });
+  const variable = await accountsVariable();
+  const opened = await openAccounts({ config, hierarchicalNamespace, variable });
   if (!opened.ok) throw new ImportRefused(opened.problems);
   return opened.value;
 }

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { Readable, Transform } from "node:stream";
+import { pipeline, Readable, Transform } from "node:stream";
 import { openArchiveFile, openPlain } from "../commands/archive/archive-file.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import type { LoadRequest } from "../commands/archive/server-archives.ts";
@@ -95,11 +95,13 @@ function openArchive(path: string, progress: Progress): Readable {
       done(null, chunk);
     },
   });
-  source.once("error", (error) => counted.destroy(error));
   const interrupt = (): void => void counted.destroy(new Error("interrupted"));
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", interrupt);
-  return source.pipe(counted);
+  // Ends the source as well: an open FIFO or terminal would keep the process running. Errors reach
+  // the reader of `counted`.
+  pipeline(source, counted, () => {});
+  return counted;
 }
 
 function textOf({ accounts, records, ...contents }: LoadReport): string {

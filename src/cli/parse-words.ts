@@ -44,8 +44,10 @@ export function splitWords(words: readonly string[], options: Options): SplitWor
       continue;
     }
     const next = words[index + 1];
-    const taken = attached ?? (isValue(next, option) ? next : "");
-    if (attached === undefined && taken !== "") index += 1;
+    const isNextTaken = attached === undefined && isValue(next, option);
+    const taken = isNextTaken ? next : (attached ?? "");
+    // An empty word is the value, too: a variable of a script that is not set, for example.
+    if (isNextTaken) index += 1;
     if (taken === "") problems.push(`${spelled}: needs a value`);
     else values[name] = option.isList ? [...((values[name] ?? []) as string[]), taken] : taken;
   }

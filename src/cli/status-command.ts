@@ -103,14 +103,7 @@ async function watch(server: ServerAddress, json: boolean): Promise<never> {
 
 function describeError(error: unknown, url: string): string {
   if (error instanceof SyntaxError) return `${url} is not an admin listener`;
-  return `${messageOf(error)}${adviceFor(error)}`;
-}
-
-/** What to add to an error if the server requires a login: where the user finds the token. */
-function adviceFor(error: unknown): string {
-  return messageOf(error).endsWith("log in first")
-    ? "; name the data folder with --location, or the admin token with --token"
-    : "";
+  return messageOf(error);
 }
 
 /** The report as text tables; lines are cut at `columns`. */

@@ -91,7 +91,11 @@ describe("options", () => {
       "--strictApiVersion: contradicts --skipApiVersionCheck",
     ],
     ["accounts twice", { accounts: {}, config: "a.json" }, "--config: contradicts --accounts"],
-    ["a port other than 0", { port: 80 }, "--port: must be 0"],
+    [
+      "a port other than 0",
+      { port: 80 },
+      "--port: must be 0, for free ports, not 80; to choose one: --blobPort, ",
+    ],
   ])("reject %s with one message", (_what, input, message) => {
     const problems = problemsOf(input);
     expect(problems).toHaveLength(1);

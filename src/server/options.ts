@@ -87,13 +87,18 @@ export function resolveOptions(
     if (problem !== undefined) problems.push(`${spell(name)}: ${problem}`);
   }
   problems.push(...checkTogether(input, spell));
-  if (input.port !== undefined && input.port !== 0) problems.push(`${spell("port")}: must be 0`);
+  if (input.port !== undefined && input.port !== 0) problems.push(portProblem(input.port, spell));
   if (problems.length > 0) return { ok: false, problems };
   const { port, ...given } = input;
   const defaults = port === 0 ? { ...flagDefaults, ...freePorts } : flagDefaults;
   const replaceablePorts = new Set(ownPorts.filter((name) => given[name] === undefined));
   const computed = { services: given.services ?? serviceNames, replaceablePorts };
   return { ok: true, value: { ...defaults, ...withoutUndefined(given), ...computed } };
+}
+
+function portProblem(given: unknown, spell: (name: string) => string): string {
+  const own = Object.keys(freePorts).map(spell).join(", ");
+  return `${spell("port")}: must be 0, for free ports, not ${show(given)}; to choose one: ${own}`;
 }
 
 function checkValue(name: FlagName, value: unknown): string | undefined {
@@ -282,7 +287,8 @@ function checkRange(
   return isWithin ? undefined : `must be ${expected}, not ${show(value)}`;
 }
 
-function show(value: unknown): string {
+/** A value as error messages show it. */
+export function show(value: unknown): string {
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 }
 

@@ -2,7 +2,8 @@ import type { SettingsResult } from "../account/field-table.ts";
 import type { FlagValues } from "./flags.ts";
 import type { ServerOptionInputs } from "./options.ts";
 import { readStart } from "../host/files.ts";
-import { messageOf } from "../host/refused.ts";
+import { messageOf, StartRefused } from "../host/refused.ts";
+import { environmentVariable } from "../host/world.ts";
 
 /** Options whose value is a secret or contains one. A command line is visible to all users of a
  *  machine, so each can also be given as a file or as an environment variable. */
@@ -81,4 +82,13 @@ export async function readSecretFile(path: string): Promise<SettingsResult<strin
   } catch (error) {
     return { ok: false, problems: [`${path} cannot be read (${messageOf(error)})`] };
   }
+}
+
+/** The text of AZURITE_ACCOUNTS, or the content of the file that AZURITE_ACCOUNTS_FILE names. */
+export async function accountsVariable(): Promise<string | undefined> {
+  const file = environmentVariable("AZURITE_ACCOUNTS_FILE");
+  if (file === undefined || file === "") return environmentVariable("AZURITE_ACCOUNTS");
+  const read = await readSecretFile(file);
+  if (read.ok) return read.value;
+  throw new StartRefused(read.problems.map((problem) => `AZURITE_ACCOUNTS_FILE: ${problem}`));
 }

@@ -53,6 +53,11 @@ describe("a server in this process", () => {
     await new Promise((closed) => occupant.close(closed));
   });
 
+  it.each([null, "data", 1])("reports options that are no object: %j", async (input) => {
+    const problem = `options: must be an object, not ${JSON.stringify(input)}`;
+    expect(await problemsOf(start(input as never))).toEqual([problem]);
+  });
+
   it("reports an unusable location", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");

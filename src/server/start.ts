@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isObject } from "../account/field-table.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { openAccounts, type ServedAccounts } from "../data/accounts.ts";
@@ -12,11 +13,12 @@ import {
   isLocal,
   oauthOf,
   resolveOptions,
+  show,
   webhookPrefixes,
   type Options,
   type StartOptions,
 } from "./options.ts";
-import { readSecretFile, readSecrets } from "./secret-options.ts";
+import { accountsVariable, readSecrets } from "./secret-options.ts";
 import {
   exportToFile,
   loadFromFile,
@@ -37,6 +39,7 @@ import {
   type TravellingClock,
 } from "../controls/travelling-clock.ts";
 import type { ServerEnvironment, Telemetry } from "./server-environment.ts";
+import { SnapshotError } from "../store/saved-states/saved-states.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
 /** A server in this process, as `start()`, the main function of the package, returns it to programs
@@ -99,6 +102,7 @@ export interface InProcessServer {
 }
 
 export async function startInProcess(input: StartOptions): Promise<InProcessServer> {
+  if (!isObject(input)) throw new StartRefused([`options: must be an object, not ${show(input)}`]);
   if ("workers" in input) throw new StartRefused(["workers: only the command has workers"]);
   const options = orRefuse(resolveOptions(orRefuse(await readSecrets(input))));
   // Errors are logged all the same, because they are bugs or failing disks.
@@ -136,8 +140,7 @@ function apiOf(
     stop: () => server.stop(pace),
     reset: () => server.reset(),
     snapshot: (name) => server.controls.snapshots.save(name),
-    restore: (snapshot) =>
-      server.controls.snapshots.restore(typeof snapshot === "string" ? snapshot : snapshot.name),
+    restore: async (snapshot) => server.controls.snapshots.restore(snapshotName(snapshot)),
     export: (file, given) => exportToFile(server.controls, file, given),
     load: (file, given) => loadFromFile(server.controls, file, given),
     clock: serverClock(clock),
@@ -146,6 +149,14 @@ function apiOf(
     reload: () => server.reload(),
     [Symbol.asyncDispose]: () => server.stop(pace),
   };
+}
+
+/** The name of a snapshot that a program gives, in JavaScript perhaps something else. */
+function snapshotName(given: unknown): string {
+  const name = isObject(given) ? given["name"] : given;
+  if (typeof name === "string") return name;
+  const message = `restore: needs a snapshot or its name, not ${show(given)}`;
+  throw new SnapshotError("InvalidSnapshotName", message);
 }
 
 export interface OpenServer {
@@ -196,15 +207,6 @@ async function telemetryOf(
   if (otlp === undefined || isDisabled) return undefined;
   const { openTelemetry } = await import("./telemetry/open-telemetry.ts");
   return openTelemetry({ ...environment, url: otlp });
-}
-
-/** The text of AZURITE_ACCOUNTS, or the content of the file that AZURITE_ACCOUNTS_FILE names. */
-async function accountsVariable(): Promise<string | undefined> {
-  const file = environmentVariable("AZURITE_ACCOUNTS_FILE");
-  if (file === undefined || file === "") return environmentVariable("AZURITE_ACCOUNTS");
-  const read = await readSecretFile(file);
-  if (read.ok) return read.value;
-  throw new StartRefused(read.problems.map((problem) => `AZURITE_ACCOUNTS_FILE: ${problem}`));
 }
 
 function orRefuse<T>(

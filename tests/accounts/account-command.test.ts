@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startCommand } from "../cli/start-command.ts";
 import { startWorkers } from "../workers/worker-server.ts";
 import { clientOf, codeOf, keyOf } from "./account-servers.ts";
 
@@ -15,11 +16,11 @@ const requests = 24;
 /** While a command runs, this process does not notice that the server closes idle connections. */
 const idleFlag = "--blobKeepAliveTimeout=600";
 
-function run(...words: readonly string[]) {
-  const all = [resolve("bin/etagere"), ...words, "--location", location];
-  return spawnSync(process.execPath, all, { encoding: "utf8" });
+function etagere(...words: readonly string[]) {
+  return spawnSync(process.execPath, [resolve("bin/etagere"), ...words], { encoding: "utf8" });
 }
 
+const run = (...words: readonly string[]) => etagere(...words, "--location", location);
 const account = (...words: readonly string[]) => run("account", ...words);
 
 /** Logs in with the link to the explorer in a printed text, as its page does. */
@@ -73,4 +74,27 @@ it("manages accounts of a server with workers, and of its folder when it is stop
   const deleted = account("delete", "photos", "--force");
   expect([deleted.stderr, deleted.stdout]).toEqual(["", "photos: deleted\n"]);
   expect(account("list", "--json").stdout).not.toContain("photos");
+});
+
+it("prints the keys of the first account, although a login is required from then on", async () => {
+  const services = ["blob", "queue", "table", "file", "dfs", "smb", "admin"];
+  const ports = services.map((name) => `--${name}Port=0`);
+  const words = [process.execPath, resolve("bin/etagere"), ...ports];
+  const server = await startCommand(words, { folder: temporaryFolder() });
+  try {
+    // The address alone, without the folder, which has the token.
+    const address = ["--url", server.urlOf("admin")];
+    const created = etagere("account", "create", "photos", "versioning=true", ...address);
+    expect([created.stderr, created.status]).toEqual(["", 0]);
+    expect(created.stdout).toMatch(/^key 1: \S+\nkey 2: \S+$/m);
+    expect(await redeem(created.stdout)).toEqual({ loggedIn: true });
+    const advice = "log in first; name the data folder of the server with --location, or";
+    for (const command of [["account", "list"], ["status"], ["events", "tail", "a"]]) {
+      const refused = etagere(...command, ...address);
+      expect(refused.stderr, command.join(" ")).toContain(advice);
+      expect(refused.status).toBe(1);
+    }
+  } finally {
+    await server.end();
+  }
 });

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
+import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { azuriteFixture, type AzuriteFixture } from "../import/azurite-fixture.ts";
@@ -9,16 +10,24 @@ const command = [process.execPath, resolve("bin/etagere")];
 const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
 const location = temporaryFolder();
 let fixture: AzuriteFixture;
+const hourAgo = new Date(Date.now() - 3_600_000);
 beforeAll(async () => {
   fixture = await azuriteFixture();
+  // As if Azurite was stopped long ago.
+  for (const name of readdirSync(fixture.folder)) {
+    utimesSync(join(fixture.folder, name), hourAgo, hourAgo);
+  }
 });
 afterAll(() => {
   fixture.remove();
 });
 
-function run(...words: readonly string[]) {
+const run = (...words: readonly string[]) => runWith({}, ...words);
+
+function runWith(variables: NodeJS.ProcessEnv, ...words: readonly string[]) {
   const [program = "", ...rest] = [...command, ...words];
-  return spawnSync(program, rest, { cwd: fixture.folder, encoding: "utf8" });
+  const env = { ...process.env, ...variables };
+  return spawnSync(program, rest, { cwd: fixture.folder, encoding: "utf8", env });
 }
 
 /** Standard error of a start in the folder that Azurite used. */
@@ -70,7 +79,31 @@ describe("etagere on a folder with data of Azurite", () => {
     expect(contradiction.stderr).toContain("flat namespace, which cannot become hierarchical");
     const missing = run("import", fixture.folder, "--config", "none.json");
     expect(missing.stderr).toContain("none.json: cannot be read");
+    const unopened = join(temporaryFolder(), "data");
+    expect(run("import", location, "-l", unopened).status).toBe(1);
+    expect(existsSync(unopened)).toBe(false);
     expect(run("import").stderr).toContain("etagere import: FOLDER is required\n");
     expect(run("import", ".", "--store", "x").stderr).toContain("--store: must be postgres://");
+  });
+
+  it("warns of accounts that no server with the same configuration serves", () => {
+    const missing = (name: string) => `etagere: warning: ${name} is not configured, and its data`;
+    const into = () => ["import", fixture.folder, "-l", temporaryFolder()];
+    const named = { AZURITE_ACCOUNTS: "another:a2V5" };
+    const unserved = runWith(named, ...into());
+    expect(unserved.stderr).toContain(missing("devstoreaccount1"));
+    expect(unserved.status).toBe(0);
+    const report = runWith(named, ...into(), "--json");
+    expect(JSON.parse(report.stdout)).toMatchObject({
+      blobs: 9,
+      warnings: [expect.stringMatching(/^devstoreaccount1 is not configured/)],
+    });
+    const config = join(temporaryFolder(), "accounts.json");
+    const account = { keys: ["a2V5"] };
+    writeFileSync(config, JSON.stringify({ accounts: { other: account } }));
+    expect(run(...into(), "--config", config).stderr).toContain(missing("devstoreaccount1"));
+    writeFileSync(config, JSON.stringify({ accounts: { devstoreaccount1: account } }));
+    const quiet = [run(...into(), "--config", config), run(...into())];
+    expect(quiet.map(({ stderr }) => stderr.includes("warning"))).toEqual([false, false]);
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, truncateSync } from "node:fs";
+import { readdirSync, truncateSync, utimesSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { blobs } from "../../src/blob/records.ts";
 import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { start } from "../../src/index.ts";
 import { messages } from "../../src/queue/records.ts";
+import { AzuriteFolder } from "../../src/commands/azurite-import/azurite-folder.ts";
 import { importFolder } from "../../src/commands/azurite-import/import-folder.ts";
 import { openDataStores } from "../../src/data/data-stores.ts";
 import { reclaimers } from "../../src/data/services.ts";
@@ -53,6 +54,20 @@ describe("an import that fails", () => {
     expect(await describeData(server.connectionString)).toMatchObject({
       containers: [{ name: "box" }, { name: "empty" }, { name: "leased" }],
     });
+  });
+
+  it("refuses an empty database, and one that Azurite saves during the import", async () => {
+    const [blob, queue] = ["blob", "queue"].map((name) =>
+      join(fixture.folder, `__azurite_db_${name}__.json`),
+    ) as [string, string];
+    const touch = () => utimesSync(blob, new Date(), new Date());
+    const progress = { begin: touch, add: () => {} };
+    const importing = importInto(location, fixture.folder, progress);
+    await expect(importing).rejects.toThrow(`${blob} changed during the import`);
+    await expectNothing();
+    truncateSync(queue);
+    await expect(importInto(location, fixture.folder)).rejects.toThrow(`${queue} is truncated`);
+    await expectNothing();
   });
 
   const change = (name: string, edited: Fields) => (fields: Fields) =>
@@ -138,7 +153,8 @@ describe("an import that fails", () => {
     };
     const { random, log } = world;
     const cut = { store: failing, content: stores.content };
-    const importing = importFolder({ folder: fixture.folder, stores: cut, random, log });
+    const folder = new AzuriteFolder(fixture.folder);
+    const importing = importFolder({ folder, stores: cut, random, log });
     await expect(importing).rejects.toThrow("killed");
     const left = () =>
       stores.store.snapshot(async (view) => {

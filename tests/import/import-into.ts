@@ -1,5 +1,7 @@
 import { importFolder } from "../../src/commands/azurite-import/import-folder.ts";
+import { AzuriteFolder } from "../../src/commands/azurite-import/azurite-folder.ts";
 import type { ImportCounts } from "../../src/commands/azurite-import/import-context.ts";
+import type { Progress } from "../../src/commands/progress.ts";
 import { openDataStores, type DataStores } from "../../src/data/data-stores.ts";
 import { checkFolder } from "../../src/commands/folder-check/check-folder.ts";
 import { realEnvironment } from "../../src/host/world.ts";
@@ -21,8 +23,15 @@ export async function withEngines<T>(
   }
 }
 
-export function importInto(location: string, folder: string): Promise<ImportCounts> {
-  return withEngines(location, (stores) => importFolder({ folder, stores, random, log }));
+export async function importInto(
+  location: string,
+  path: string,
+  progress?: Progress,
+): Promise<ImportCounts> {
+  const folder = new AzuriteFolder(path);
+  const given = { folder, random, log, progress };
+  const importing = withEngines(location, (stores) => importFolder({ ...given, stores }));
+  return (await importing).counts;
 }
 
 export async function problemsOf(location: string): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import type { AccountKeys as KeysView, Permissions } from "../api-types.ts";
+import type { AccountKeys as KeysView, LoginLink, Permissions } from "../api-types.ts";
 import type { AccountKeys, AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../protocol/names.ts";
 import {
@@ -120,25 +120,27 @@ export function accountChangeRoutes(auth: AdminAuth): readonly Route[] {
 
 /** Creates an account. If its key is the first secret of the server, a login is required from now
  *  on: the response logs in the browser that created the account. Otherwise the explorer would ask
- *  for a login before it has shown the key. */
+ *  for a login before it has shown the key. A program gets a login link for the same reason: it has
+ *  no token with which it could request one. */
 async function createLoggedIn(auth: AdminAuth, request: CheckedRequest): Promise<AdminResponse> {
   const wasRequired = auth.isLoginRequired;
-  const response = await create(request);
-  if (wasRequired || !auth.isLoginRequired || response.status !== 201) return response;
+  const created = await create(request);
+  const isFirstSecret = created.ok && !wasRequired && auth.isLoginRequired;
+  if (!isFirstSecret) return answerWithKeys(request, created, { status: 201 });
+  const more: LoginLink = { link: auth.links.issue() };
   const value = auth.sessions.begin({ grant: serverGrant, key: undefined });
-  const cookie = { "Set-Cookie": sessionCookie(value, request.secure) };
-  return { ...response, headers: { ...response.headers, ...cookie } };
+  const headers = { "Set-Cookie": sessionCookie(value, request.secure) };
+  return answerWithKeys(request, created, { status: 201, headers, more });
 }
 
-async function create(request: CheckedRequest): Promise<AdminResponse> {
+function create(request: CheckedRequest): Promise<ChangeResult<AccountChange>> {
   const { name, keys, settings, adopt } = request.body;
-  const created = await request.context.accountManager.create({
+  return request.context.accountManager.create({
     name: name as string,
     keys: (keys ?? undefined) as AccountKeys | undefined,
     settings: settings ?? {},
     adopt: adopt === true,
   });
-  return answerWithKeys(request, created, 201);
 }
 
 async function rotate(
@@ -151,7 +153,7 @@ async function rotate(
   const key = (request.body["key"] || undefined) as string | undefined;
   const number = text === "1" ? 1 : 2;
   const rotated = await request.context.accountManager.rotateKey({ name, number, key });
-  return answerWithKeys(request, rotated, 200);
+  return answerWithKeys(request, rotated, { status: 200 });
 }
 
 /** Answers with the settings of the account as the server applies them now, or without a body if
@@ -175,10 +177,17 @@ async function remove(
   return deleted.ok ? nothing : changeRefused(deleted);
 }
 
+/** What a response with the keys of an account has besides them. */
+interface KeysAnswer {
+  readonly status: number;
+  readonly headers?: AdminResponse["headers"];
+  readonly more?: LoginLink;
+}
+
 function answerWithKeys(
   { context, accounts }: CheckedRequest,
   result: ChangeResult<AccountChange>,
-  status: number,
+  { status, headers, more }: KeysAnswer,
 ): AdminResponse {
   if (!result.ok) return changeRefused(result);
   const { name, stored } = result.value;
@@ -186,5 +195,5 @@ function answerWithKeys(
   if (account === undefined || stored === undefined) return nothing;
   const current = { ...account, keys: stored.keys };
   const connectionString = connectionStringOf(current, context.facts().urls);
-  return json({ account: name, keys: stored.keys, connectionString }, status);
+  return json({ account: name, keys: stored.keys, connectionString, ...more }, status, headers);
 }

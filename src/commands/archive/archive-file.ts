@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createReadStream, createWriteStream } from "node:fs";
+import { constants, createReadStream, createWriteStream, openSync, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
+import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Random } from "../../base/world.ts";
 import { readMasterKey } from "../../host/master-key.ts";
@@ -73,8 +74,18 @@ export async function writeArchiveFile<T>(
   }
 }
 
+/** Opens an archive, which may be a FIFO. */
 export function openArchiveFile(path: string): Readable {
+  if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) return openFifo(path);
   return createReadStream(path, { highWaterMark: chunkBytes });
+}
+
+/** Opens a FIFO without waiting for its writer. An open that waits would occupy a thread, for which
+ *  the process waits before it ends, also after a signal. A socket waits for the writer in the
+ *  event loop. */
+function openFifo(path: string): Readable {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
 }
 
 /** Passes the bytes that `write` writes on to `sink`, encrypted if there is a master key. The

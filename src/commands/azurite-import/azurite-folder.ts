@@ -39,6 +39,7 @@ export class LokiScanner {
   readonly #isWanted: (collection: string) => boolean;
   readonly #bytesMax: number;
   #depth = 0;
+  #hasBegun = false;
   #isInString = false;
   #isEscaped = false;
   #key = "";
@@ -52,9 +53,9 @@ export class LokiScanner {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether the JSON value is complete; false at the end of a truncated file. */
+  /** Whether the JSON value is complete; false at the end of a truncated or empty file. */
   get isComplete(): boolean {
-    return this.#depth === 0 && !this.#isInString;
+    return this.#hasBegun && this.#depth === 0 && !this.#isInString;
   }
 
   /** Reads the next chunk of the file. Returns the documents that end in the chunk. */
@@ -78,6 +79,7 @@ export class LokiScanner {
         this.#token = [];
         from = at;
       } else if (byte === openBrace || byte === openBracket) {
+        this.#hasBegun = true;
         this.#depth += 1;
         if (!this.#isDocumentStart(byte)) continue;
         this.#document = [];
@@ -139,6 +141,7 @@ export interface ExtentChunk {
 }
 
 type ExtentKind = "blob" | "queue";
+type AzuriteService = ExtentKind | "table";
 
 const databaseForm = /^__azurite_db_\w+__\.json$/;
 const extentIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -147,10 +150,23 @@ const zeroExtent = "*ZERO*";
 const chunkBytes = 256 * 1024;
 const zeros = new Uint8Array(chunkBytes);
 
+/** Name of the file with the records of a service. */
+export function databaseName(service: AzuriteService): string {
+  return `__azurite_db_${service}__.json`;
+}
+
+export function isDatabaseName(name: string): boolean {
+  return databaseForm.test(name);
+}
+
+export function isExtentId(text: string): boolean {
+  return extentIdForm.test(text);
+}
+
 /** Whether a folder contains a database of Azurite; false if it cannot be read. */
-export function holdsAzuriteData(folder: string): boolean {
+function holdsAzuriteData(folder: string): boolean {
   try {
-    return namesIn(folder).some((name) => databaseForm.test(name));
+    return namesIn(folder).some(isDatabaseName);
   } catch {
     return false;
   }
@@ -160,17 +176,21 @@ export function holdsAzuriteData(folder: string): boolean {
 export class AzuriteFolder {
   readonly path: string;
 
+  /** Throws `ImportRefused` if the folder contains no data of Azurite. */
   constructor(path: string) {
+    if (!holdsAzuriteData(path)) {
+      throw new ImportRefused([`${path}: no Azurite data (__azurite_db_*.json) found`]);
+    }
     this.path = path;
   }
 
   /** The documents of the wanted collections of a service, in the order of the file; none if the
    *  service has no database. */
   async *documents(
-    service: "blob" | "queue" | "table",
+    service: AzuriteService,
     isWanted: (collection: string) => boolean,
   ): AsyncIterable<LokiDocument> {
-    const path = join(this.path, `__azurite_db_${service}__.json`);
+    const path = join(this.path, databaseName(service));
     if (!existsSync(path)) return;
     const scanner = new LokiScanner(isWanted);
     try {
@@ -192,8 +212,7 @@ export class AzuriteFolder {
       return;
     }
     // The id becomes a file name: another form could name a file outside the folder.
-    if (!extentIdForm.test(id))
-      throw new ImportRefused([`${JSON.stringify(id)} is not an extent id`]);
+    if (!isExtentId(id)) throw new ImportRefused([`${JSON.stringify(id)} is not an extent id`]);
     const path = join(this.path, `__${kind}storage__`, id);
     let missing = count;
     try {

@@ -3,7 +3,7 @@ import type { ContainerRecord } from "../../blob/records.ts";
 import { checkContainerName, checkResourceName, checkTableName } from "../../protocol/names.ts";
 import type { Log, Random } from "../../base/world.ts";
 import type { DataStores } from "../../data/data-stores.ts";
-import { AzuriteFolder, holdsAzuriteData } from "./azurite-folder.ts";
+import type { AzuriteFolder } from "./azurite-folder.ts";
 import {
   chunkOf,
   countOf,
@@ -30,6 +30,7 @@ import {
 import { noCounts, runLimited, type ImportContext, type ImportCounts } from "./import-context.ts";
 import { noProgress, type Amount, type Progress } from "../progress.ts";
 import { ImportRefused } from "../../host/refused.ts";
+import { databaseVersions, refuseChanged } from "./source-checks.ts";
 import { StagedResources } from "./staged-resources.ts";
 import { put } from "../../operation/effects.ts";
 import { parseGuid } from "../../protocol/guid.ts";
@@ -50,25 +51,28 @@ import { splitPath } from "../../blob/tree/find-path.ts";
 /** The folder to import, and the stores to import it into. */
 interface ImportOptions {
   /** An Azurite data folder; Azurite must be stopped. */
-  readonly folder: string;
+  readonly folder: AzuriteFolder;
   readonly stores: Pick<DataStores, "store" | "content">;
   readonly random: Random;
   readonly log: Log;
   readonly progress?: Progress | undefined;
 }
 
+interface ImportResult {
+  readonly counts: ImportCounts;
+  /** Names of the accounts whose data was imported. */
+  readonly accounts: readonly string[];
+}
+
 /** Imports an Azurite data folder. Everything becomes visible in one transaction at the end; an
  *  import that fails or is killed changes nothing visible. It fails if a container, queue or table
- *  of the same name exists. */
-export async function importFolder(options: ImportOptions): Promise<ImportCounts> {
+ *  of the same name exists, and if Azurite saves its data meanwhile. */
+export async function importFolder(options: ImportOptions): Promise<ImportResult> {
   const { folder, stores, random, log, progress = noProgress } = options;
-  if (!holdsAzuriteData(folder)) {
-    throw new ImportRefused([`${folder}: no Azurite data (__azurite_db_*.json) found`]);
-  }
+  const versions = databaseVersions(folder.path);
   const staged = new StagedResources(stores, random);
-  const source = new AzuriteFolder(folder);
   const counts = noCounts();
-  const context: ImportContext = { folder: source, stores, random, staged, counts, progress };
+  const context: ImportContext = { folder, stores, random, staged, counts, progress };
   progress.begin({ what: "reading Azurite's lists", itemName: "documents", total: {} });
   const found = await stageContainers(context);
   await stageQueues(context);
@@ -82,6 +86,7 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
     await importMessages(context);
     progress.begin({ what: "importing entities", itemName: "entities", total: {} });
     await importEntities(context);
+    refuseChanged(folder.path, versions);
     await staged.publish();
   } catch (error) {
     await staged.abandon().catch((failure: unknown) => {
@@ -92,7 +97,7 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
     });
     throw error;
   }
-  return context.counts;
+  return { counts, accounts: staged.accountNames() };
 }
 
 const containerCollection = "$CONTAINERS_COLLECTION$";

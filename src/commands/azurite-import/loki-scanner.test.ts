@@ -46,7 +46,7 @@ describe("the scanner of LokiJS files", () => {
 
   it("detects a truncated file", () => {
     const text = JSON.stringify(database);
-    for (const length of [text.length - 1, 60, 2]) {
+    for (const length of [text.length - 1, 60, 2, 0]) {
       expect(scan(text.slice(0, length), 16).isComplete).toBe(false);
     }
   });

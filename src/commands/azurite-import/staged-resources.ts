@@ -70,6 +70,11 @@ export class StagedResources {
     return found as Extract<StagedResource, { kind: K }> | undefined;
   }
 
+  /** Names of the accounts of all resources. */
+  accountNames(): readonly string[] {
+    return [...new Set([...this.#resources.values()].map(({ account }) => account))];
+  }
+
   /** Whether blobs of the account are stored in a tree of directories. */
   isHierarchical(account: string): boolean {
     return this.#hierarchical.has(account);

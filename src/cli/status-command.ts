@@ -144,6 +144,7 @@ function headline({ url, server, health }: StatusReport): string {
     sizes.join(", "),
     ...workerLine(health.workers),
     ...auditLine(health.auditLostLines),
+    ...(health.lostSpans ? [`SPANS LOST: ${health.lostSpans}`] : []),
   ].join("\n");
 }
 

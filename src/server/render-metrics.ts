@@ -56,6 +56,7 @@ export function renderMetrics(sample: FigureSample): string {
     ["etagere_scrub_bytes_total", "counter", "Bytes verified.", scrub?.bytes ?? 0],
     ["etagere_scrub_problems_total", "counter", "Damaged.", scrub?.problems ?? 0],
     ...auditMetrics(sample.auditLostLines),
+    ...spanMetrics(sample.lostSpans),
     ["process_cpu_seconds_total", "counter", "CPU time.", sample.cpuSeconds],
     ["process_resident_memory_bytes", "gauge", "Memory.", sample.residentBytes],
     ["etagere_heap_used_bytes", "gauge", "Heap in use.", sample.heapUsedBytes],
@@ -70,6 +71,11 @@ function auditMetrics(lost: FigureSample["auditLostLines"]): readonly Metric[] {
     ([target, count]) => `${name}{target="${target}"} ${count}`,
   );
   return [[name, "counter", "Audit lines that were dropped.", counts]];
+}
+
+function spanMetrics(lost: FigureSample["lostSpans"]): readonly Metric[] {
+  if (lost === undefined) return [];
+  return [["etagere_lost_spans_total", "counter", "Spans that could not be exported.", lost]];
 }
 
 function workerMetrics(workers: FigureSample["workers"]): readonly Metric[] {

@@ -276,7 +276,8 @@ export class RunningServer {
 
   sample(): FigureSample {
     const auditLostLines = this.#given.auditLog?.lostLines();
-    return { ...this.#metrics.sample(processFigures()), auditLostLines };
+    const lostSpans = this.#given.telemetry?.lostSpans();
+    return { ...this.#metrics.sample(processFigures()), auditLostLines, lostSpans };
   }
 
   stop(pace: StopPace = stopPaces.program): Promise<void> {

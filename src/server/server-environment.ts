@@ -38,9 +38,11 @@ interface SimulatedMachine {
 export interface Telemetry {
   /** Undefined if traces are disabled. */
   readonly tracer: RequestTracer | undefined;
+  /** Number of spans that could not be exported; undefined if traces are disabled. */
+  readonly lostSpans: () => number | undefined;
   /** Exports what `sample` returns, in regular intervals. */
   exportFigures(sample: () => FigureSample): void;
-  /** Exports the spans and figures that were not sent yet, for at most 5 s. */
+  /** Exports the spans and figures that were not sent yet, for at most 2 s. */
   close(): Promise<void>;
 }
 

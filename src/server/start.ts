@@ -203,8 +203,13 @@ async function telemetryOf(
   { otlp }: Options,
   environment: Pick<ServerEnvironment, "clock" | "random" | "log">,
 ): Promise<Telemetry | undefined> {
-  const isDisabled = environmentVariable("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
-  if (otlp === undefined || isDisabled) return undefined;
+  if (environmentVariable("OTEL_SDK_DISABLED")?.toLowerCase() === "true") return undefined;
+  if (otlp === undefined) {
+    const name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    const isGiven = (environmentVariable(name) ?? "") !== "";
+    if (isGiven) environment.log.warn({ name }, "no traces without --otlp or its variable");
+    return undefined;
+  }
   const { openTelemetry } = await import("./telemetry/open-telemetry.ts");
   return openTelemetry({ ...environment, url: otlp });
 }

@@ -28,6 +28,9 @@ export function mergeSamples(samples: readonly FigureSample[]): FigureSample {
       problems: sum(({ scrub }) => scrub?.problems ?? 0),
     },
     auditLostLines: mergeLosses(samples),
+    lostSpans: samples.some(({ lostSpans }) => lostSpans !== undefined)
+      ? sum(({ lostSpans = 0 }) => lostSpans)
+      : undefined,
     residentBytes: sum((sample) => sample.residentBytes),
     heapUsedBytes: sum((sample) => sample.heapUsedBytes),
     cpuSeconds: sum((sample) => sample.cpuSeconds),

@@ -10,6 +10,7 @@ interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  readonly traceState?: string;
   readonly name: string;
   readonly kind: number;
   readonly attributes: readonly OtlpAttribute[];

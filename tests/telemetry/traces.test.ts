@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { Agent, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, get } from "node:https";
+import { TableClient } from "@azure/data-tables";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { useInstrumenter } from "@azure/core-tracing";
 import { expect, it, vi } from "vitest";
@@ -44,13 +45,15 @@ function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
 
 it("continues the trace of a client through transaction and commit", async () => {
   const { spans, resources, metrics } = await exported(async (url) => {
-    const headers = { traceparent: `00-${traceId}-${spanId}-01`, "user-agent": "test" };
+    const traceparent = `00-${traceId}-${spanId}-01`;
+    const headers = { traceparent, tracestate: "vendor=1", "user-agent": "test" };
     const path = "/traced?restype=container";
     const { status } = await rawClient(url).send({ method: "PUT", path, headers });
     expect(status).toBe(201);
   });
   const request = named(spans, "PUT Create Container");
   expect(request).toMatchObject({ traceId, parentSpanId: spanId, kind: 2 });
+  expect(request.traceState).toBe("vendor=1");
   expect(request.attributes).toMatchObject({
     "http.request.method": "PUT",
     "http.response.status_code": 201,
@@ -117,6 +120,26 @@ it("explains a failed precondition with the request that deleted the blob", asyn
   expect(refused?.attributes).toMatchObject({
     "etagere.refused.current_etag": "none",
     "etagere.refused.by_request_id": deleterId,
+  });
+});
+
+it("explains the rejection of an entity with the ETag and the code that its client knows", async () => {
+  const { spans } = await exported(async (_url, connectionString) => {
+    const options = { allowInsecureConnection: true };
+    const table = TableClient.fromConnectionString(connectionString, "traced", options);
+    await table.createTable();
+    const entity = { partitionKey: "p", rowKey: "r" };
+    const { etag = "" } = await table.createEntity(entity);
+    await table.updateEntity(entity);
+    const stale = table.updateEntity(entity, "Merge", { etag });
+    await expect(stale).rejects.toThrow("UpdateConditionNotSatisfied");
+  });
+  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const etagForm = expect.stringMatching(/^W\/"datetime'/) as string;
+  expect(refused?.attributes).toMatchObject({
+    "etagere.error_code": "UpdateConditionNotSatisfied",
+    "etagere.refused.expected": etagForm,
+    "etagere.refused.current_etag": etagForm,
   });
 });
 

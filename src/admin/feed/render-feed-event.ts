@@ -5,6 +5,7 @@ import { formatETag } from "../../protocol/conditions.ts";
 import { faultMessage, type HandleHolder } from "../../protocol/faults.ts";
 import { isLocked, leaseState } from "../../protocol/lease.ts";
 import type { ServiceName } from "../../protocol/names.ts";
+import type { Service } from "../../operation/service.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { HttpServices } from "../admin-context.ts";
 import { secondsUntil } from "../admin-response.ts";
@@ -80,10 +81,13 @@ function renderMissing(identity: IdentitySettings | undefined, missing: ActionNe
   return { actions: missing, roles: rolesGranting(missing, identity?.roles ?? []) };
 }
 
-/** An ETag value in the format of the service: the formats of blobs and entities differ. */
 export function etagOf(httpServices: HttpServices, service: ServiceName, newETag: Ticks): string {
-  const dialect = httpServices[service]?.service.dialect;
-  return dialect?.etagHeaders(newETag)["ETag"] ?? formatETag(newETag);
+  return etagText(httpServices[service]?.service, newETag);
+}
+
+/** An ETag value in the format of the service: the formats of blobs and entities differ. */
+export function etagText(service: Service | undefined, newETag: Ticks): string {
+  return service?.dialect?.etagHeaders(newETag)["ETag"] ?? formatETag(newETag);
 }
 
 function renderHolder({ id, client }: HandleHolder): object {

@@ -24,6 +24,8 @@ export interface FigureSample {
   readonly scrub?: { readonly bytes: number; readonly problems: number };
   /** Lost lines of the audit log; undefined without one. */
   readonly auditLostLines?: AuditLosses | undefined;
+  /** Spans that could not be exported; undefined without traces. */
+  readonly lostSpans?: number | undefined;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
   readonly cpuSeconds: number;

@@ -47,6 +47,7 @@ export function between(before: FigureSample, now: FigureSample, over: number) {
       batch: batchOf(since(before.batches, now.batches)),
     },
     auditLostLines: now.auditLostLines,
+    lostSpans: now.lostSpans,
     content: {
       receivedBytesPerSecond: rate(before.receivedBytes, now.receivedBytes),
       sentBytesPerSecond: rate(before.sentBytes, now.sentBytes),

@@ -8,6 +8,7 @@ import {
   emptyResource,
   type Resource,
 } from "@opentelemetry/resources";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import {
   MeterProvider,
   PeriodicExportingMetricReader,
@@ -16,16 +17,17 @@ import {
   type MetricData,
   type MetricProducer,
 } from "@opentelemetry/sdk-metrics";
-import { BatchSpanProcessor, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import type { FigureSample, BucketSample } from "../../admin/views/figures.ts";
-import { unixEpochTicks } from "../../base/ticks.ts";
+import { ticksPerSecond, unixEpochTicks, type Ticks } from "../../base/ticks.ts";
 import { endWithin, type Clock, type Log, type Random } from "../../base/world.ts";
 import { readVersion } from "../../host/version.ts";
 import { environmentVariable } from "../../host/world.ts";
 import type { RequestTracer } from "../../http/http-service.ts";
 import type { Telemetry } from "../server-environment.ts";
+import { RecentMap } from "../../process/memo.ts";
 import { hrTimeOf, type SpanLimits } from "./recorded-span.ts";
 import { readSampling } from "./sampling.ts";
+import { SpanExport } from "./span-export.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 /** Options of `openTelemetry`, which exports traces and metrics to a receiver of OpenTelemetry
@@ -38,7 +40,8 @@ interface TelemetryOptions {
   readonly random: Random;
 }
 
-const closeMillisecondsMax = 5000;
+/** A receiver that is down must not delay a rolling restart. */
+const closeMillisecondsMax = 2000;
 const exportMillisecondsDefault = 60_000;
 const instanceBytes = 8;
 
@@ -46,8 +49,9 @@ const instanceBytes = 8;
  *  the SDK. The `OTEL_*` variables set sampling, limits, headers and resource attributes. */
 export function openTelemetry(options: TelemetryOptions): Telemetry {
   const { url, clock, log, random } = options;
-  logProblems(log);
-  const base = url.replace(/\/+$/, "");
+  logProblems(log, clock);
+  warnOfProtocol(log);
+  const base = url.replace(/(\/v1\/(traces|metrics))?\/*$/, "");
   // A variable with an address for traces or for metrics alone precedes `--otlp`.
   const to = (path: string): { url?: string } => {
     const name = `OTEL_EXPORTER_OTLP_${path.toUpperCase()}_ENDPOINT`;
@@ -60,11 +64,12 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
   });
   const resource = own.merge(detectResources({ detectors: [envDetector] }));
   const spans = isOn("TRACES")
-    ? openSpans(resource, new OTLPTraceExporter(to("traces")), options)
+    ? openSpans(resource, new OTLPTraceExporter(to("traces")), { ...options, url: base })
     : undefined;
   let metrics: MeterProvider | undefined;
   return {
     tracer: spans?.tracer,
+    lostSpans: () => spans?.lost(),
     exportFigures(sample: () => FigureSample): void {
       if (!isOn("METRICS")) return;
       const reader = new PeriodicExportingMetricReader({
@@ -77,21 +82,36 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     async close() {
       const closed = Promise.allSettled([spans?.close(), metrics?.shutdown()]);
       await endWithin(clock, closeMillisecondsMax, closed);
+      spans?.reportLeft();
     },
   };
+}
+
+interface Spans {
+  readonly tracer: RequestTracer;
+  readonly lost: () => number;
+  readonly close: () => Promise<void>;
+  /** Called when `close` has ended or taken too long. */
+  readonly reportLeft: () => void;
 }
 
 /** Records spans here and lets the SDK batch and export them. */
 function openSpans(
   resource: Resource,
   exporter: OTLPTraceExporter,
-  { clock, random, log }: TelemetryOptions,
-): { readonly tracer: RequestTracer; readonly close: () => Promise<void> } {
-  const processor = new BatchSpanProcessor(exporter);
-  const onEnd = (span: ReadableSpan): void => processor.onEnd(span);
+  { url, clock, random, log }: TelemetryOptions,
+): Spans {
+  const waitingMax = numberIn("OTEL_BSP_MAX_QUEUE_SIZE", waitingMaxDefault);
+  const spans = new SpanExport({ exporter, target: url, waitingMax, clock, log });
+  const onEnd = (span: ReadableSpan): void => spans.add(span);
   const recorder = { clock, random, resource, onEnd, limits: readSpanLimits() };
   const tracer = traceRequests(readSampling(random, log), recorder, log);
-  return { tracer, close: () => processor.shutdown() };
+  return {
+    tracer,
+    lost: () => spans.lost,
+    close: () => spans.shutdown(),
+    reportLeft: () => spans.reportLeft(),
+  };
 }
 
 /** `OTEL_TRACES_EXPORTER=none` and `OTEL_METRICS_EXPORTER=none` disable a signal. */
@@ -104,6 +124,7 @@ function numberIn(name: string, otherwise: number): number {
   return Number.isInteger(value) && value > 0 ? value : otherwise;
 }
 
+const waitingMaxDefault = 2048;
 const attributesMaxDefault = 128;
 
 function readSpanLimits(): SpanLimits {
@@ -119,12 +140,45 @@ function wallTime(clock: Clock): HrTime {
   return hrTimeOf(clock.wall() - unixEpochTicks);
 }
 
-/** The SDK reports failed exports and dropped spans through this logger. */
-function logProblems(log: Log): void {
-  const warn = (message: string): void => log.warn({ reason: message }, "telemetry not exported");
+const repeatedTicks: Ticks = 60n * ticksPerSecond;
+
+/** The SDK reports failed exports and wrong settings through this logger, an export that fails
+ *  always every few seconds: each reason is logged once a minute. */
+function logProblems(log: Log, clock: Clock): void {
+  const loggedAt = new RecentMap<Ticks>(reasonsMax);
+  const warn = (message: string): void => {
+    const reason = reasonOf(message);
+    const now = clock.monotonic();
+    const before = loggedAt.get(reason);
+    if (before !== undefined && now - before < repeatedTicks) return;
+    loggedAt.set(reason, now);
+    log.warn({ reason }, "problem with telemetry");
+  };
   const ignore = (): void => {};
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+/** Bounds memory. */
+const reasonsMax = 100;
+
+/** The SDK renders errors as JSON with their stack. */
+function reasonOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === "string" ? message : text;
+  } catch {
+    return text;
+  }
+}
+
+/** Warns of protocols with another port than that of HTTP. */
+function warnOfProtocol(log: Log): void {
+  for (const signal of ["", "_TRACES", "_METRICS"]) {
+    const name = `OTEL_EXPORTER_OTLP${signal}_PROTOCOL`;
+    const value = environmentVariable(name) || "http/json";
+    if (!value.startsWith("http/")) log.warn({ name, value }, "exporting as http/json instead");
+  }
 }
 
 /** The figures of `/metrics` as OpenTelemetry metrics. They are counted anyway, so that exporting

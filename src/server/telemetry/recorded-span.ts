@@ -97,10 +97,13 @@ export class RecordedSpan implements Span, ReadableSpan {
   // The properties and methods that the SDK reads for the export.
 
   spanContext(): SpanContext {
-    this.#context ??= {
-      traceId: this.parentSpanContext?.traceId ?? this.#newId(traceIdBytes),
+    if (this.#context !== undefined) return this.#context;
+    const { traceId, traceState } = this.parentSpanContext ?? {};
+    this.#context = {
+      traceId: traceId ?? this.#newId(traceIdBytes),
       spanId: this.#newId(spanIdBytes),
       traceFlags: TraceFlags.SAMPLED,
+      ...(traceState && { traceState }),
     };
     return this.#context;
   }

@@ -1,4 +1,5 @@
 import {
+  createTraceState,
   isSpanContextValid,
   SpanKind,
   SpanStatusCode,
@@ -16,13 +17,15 @@ import {
   type ObjectChange,
   type WatchedObject,
 } from "../../admin/feed/feed-event.ts";
+import { etagText } from "../../admin/feed/render-feed-event.ts";
 import type { SpanAttributes } from "../../base/span.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Log } from "../../base/world.ts";
 import { RecentMap } from "../../process/memo.ts";
 import type { ObservedRequest, RequestTracer } from "../../http/http-service.ts";
+import type { Service } from "../../operation/service.ts";
 import type { WireRequest } from "../../http/wire.ts";
-import { formatETag } from "../../protocol/conditions.ts";
+import type { Fault } from "../../protocol/faults.ts";
 import { leaseState } from "../../protocol/lease.ts";
 import { RecordedSpan, type SpanRecorder } from "./recorded-span.ts";
 import type { Sampling } from "./sampling.ts";
@@ -106,15 +109,18 @@ export function traceRequests(sampling: Sampling, recorder: SpanRecorder, log: L
   const writers = new LastWriters();
   const watched = new WatchedObjects();
 
-  const explain = (span: RecordedSpan, event: FeedEvent): void => {
+  const explain = (span: RecordedSpan, event: FeedEvent, service: Service): void => {
     const { refused } = event;
-    if (refused !== undefined) explainRefusal(span, refused, writers.of(event, refused));
+    if (refused === undefined) return;
+    const { etag } = refused;
+    const current = etag === undefined ? undefined : etagText(service, etag);
+    explainRefusal(span, refused, { current, by: writers.of(event, refused) });
   };
 
   return {
     begin({ method, headers, isPart, span }) {
       if (isPart === true) return span?.begin(method);
-      const parent = parentOf(headers["traceparent"]);
+      const parent = parentOf(headers["traceparent"], headers["tracestate"]);
       const isSampled =
         parent === undefined ? sampling.isRootSampled() : sampling.isChildSampled(parent);
       return isSampled ? new RecordedSpan(recorder, method, SpanKind.SERVER, parent) : undefined;
@@ -126,7 +132,10 @@ export function traceRequests(sampling: Sampling, recorder: SpanRecorder, log: L
         const traced = span instanceof RecordedSpan ? span : undefined;
         if (traced !== undefined) {
           describeRequest(traced, observed);
-          feedEventsOf(observed, { emit: (event) => explain(traced, event), watched });
+          feedEventsOf(observed, {
+            emit: (event) => explain(traced, event, observed.http.service),
+            watched,
+          });
         }
         objectChangesOf(observed, (change) => writers.add(change, traced?.spanContext()));
       } catch (error) {
@@ -148,22 +157,26 @@ function mayHaveChanged({ context, parts, reply }: ObservedRequest): boolean {
 /** Version 00 of the W3C trace context. Later versions begin with the same fields. */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
-/** The span of the client that a `traceparent` header names; undefined if it is not valid. */
-function parentOf(text: string | undefined): SpanContext | undefined {
+/** The span of the client that the headers `traceparent` and `tracestate` describe; undefined if
+ *  the first is not valid. */
+function parentOf(text: string | undefined, state: string | undefined): SpanContext | undefined {
   if (text === undefined) return undefined;
   const form = traceparentForm.exec(shortened(text));
   const [, version, traceId = "", spanId = "", flags = "", more] = form ?? [];
   const isValid = version !== undefined && version !== "ff" && !(version === "00" && more === "-");
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
-  const context = { traceId, spanId, traceFlags, isRemote: true };
+  const known = { traceId, spanId, traceFlags, isRemote: true };
+  const hasState = state !== undefined && state.length <= textUnitsMax;
+  const context = hasState ? { ...known, traceState: createTraceState(state) } : known;
   return isValid && isSpanContextValid(context) ? context : undefined;
 }
 
 /** Adds the attributes of a request and its response, by the semantic conventions of HTTP. */
-function describeRequest(span: RecordedSpan, { http, context, reply }: ObservedRequest): void {
+function describeRequest(span: RecordedSpan, observed: ObservedRequest): void {
+  const { http, context, reply } = observed;
   const { request, requestId, operation, location } = context;
   const { status } = reply;
-  const code = reply.headers["x-ms-error-code"];
+  const code = reply.headers["x-ms-error-code"] ?? faultOf(observed)?.code;
   if (operation !== undefined) span.name = `${request.method} ${operation.name}`;
   const attributes = requestAttributes(request);
   attributes["http.response.status_code"] = status;
@@ -176,6 +189,12 @@ function describeRequest(span: RecordedSpan, { http, context, reply }: ObservedR
   attributes["error.type"] = status >= 500 ? (code ?? String(status)) : undefined;
   span.set(attributes);
   if (status >= 500) span.status = { code: SpanStatusCode.ERROR };
+}
+
+/** The responses of the Table service have the code of an error in their body alone. */
+function faultOf({ result }: ObservedRequest): Fault | undefined {
+  if (!result.ok) return result.fault;
+  return result.value.kind === "fault" ? result.value.fault : undefined;
 }
 
 function requestAttributes(request: WireRequest): Record<string, SpanAttributes[string]> {
@@ -197,10 +216,14 @@ function requestAttributes(request: WireRequest): Record<string, SpanAttributes[
   };
 }
 
-/** Explains why a request was rejected. `by`: the request that had changed the object. */
-function explainRefusal(span: RecordedSpan, refusal: FeedRefusal, by: Writer | undefined): void {
-  const { rule, unmet, asked, found, etag, lease, now, isAboutLease, given, fault } = refusal;
-  const current = etag === undefined ? undefined : formatETag(etag);
+/** Explains why a request was rejected. `current`: the ETag at that time; `by`: the request that
+ *  had changed the object. */
+function explainRefusal(
+  span: RecordedSpan,
+  refusal: FeedRefusal,
+  { current, by }: { readonly current: string | undefined; readonly by: Writer | undefined },
+): void {
+  const { rule, unmet, asked, found, lease, now, isAboutLease, given, fault } = refusal;
   span.set({
     "etagere.refused.rule": rule,
     "etagere.refused.code": fault?.code ?? "ConditionNotMet",

@@ -19,6 +19,10 @@ const places: readonly SourcePlace[] = ["another server", "another account", "an
 const otherHost = "source.invalid";
 const lastTries = 30;
 const lastPauseSeconds = 2;
+/** A copy that is pending for longer when everything works counts as one that never ends. Its job
+ *  is claimed after 5 s at the latest, or 20 s if a process that ended had claimed it. It then
+ *  takes about 20 statements, each up to 0.2 s here, and some of them again after a conflict. */
+const pendingSecondsMax = 60;
 
 /** Copies whose bytes come over the network, from another account or another service, and arrive
  *  after the response; others replace, abort and remove them. */
@@ -77,14 +81,12 @@ class TransferClient {
 
   /** When everything works, a copy from another server succeeds. */
   async copyLast(key: string): Promise<void> {
-    const { pause } = this.#setting;
     for (let tries = 0; tries < lastTries; tries += 1) {
-      const copy = () => this.#copy(key, "copy", "another server");
       // An idle connection may have been closed.
-      const copied = await copy().catch(() => undefined);
-      await pause?.(lastPauseSeconds);
-      const read = copied && (await perform(this.#setting, key, { action: "read", isLast: true }));
-      if (read?.state === "success") return;
+      await this.#copy(key, "copy", "another server").catch(() => undefined);
+      const read = await this.#readEnded(key);
+      // A copy that is still pending is a violation, and refuses the next one.
+      if (read?.state === "success" || read?.state === "pending") return;
     }
     const input = { action: "read", isLast: true } as const;
     const failed = async (): Promise<TransferOutput> => ({
@@ -93,6 +95,17 @@ class TransferClient {
       isIntact: false,
     });
     await this.#setting.recorder.record({ workload: name, key, input }, failed);
+  }
+
+  /** Reads the target until its copy has ended. Only the read that ends the wait counts as the last
+   *  one: a slow copy is not one that never ends. */
+  async #readEnded(key: string): Promise<TransferOutput | undefined> {
+    for (let seconds = lastPauseSeconds; ; seconds += lastPauseSeconds) {
+      await this.#setting.pause?.(lastPauseSeconds);
+      const isLast = seconds >= pendingSecondsMax;
+      const read = await perform(this.#setting, key, { action: "read", isLast });
+      if (isLast || (read !== undefined && read.state !== "pending")) return read;
+    }
   }
 
   async #copy(

@@ -132,6 +132,15 @@ function endsAbortedCopies(): () => void {
   };
 }
 
+/** The job of some copies is removed, and their targets stay pending. */
+function dropsCopyJobs(): () => void {
+  const isDue = sometimes(5);
+  const { finish } = blobCopy;
+  const changed = (view: RecordView, job: TransferJob, end: TransferEnd) =>
+    isDue() ? Promise.resolve(undefined) : finish(view, job, end);
+  return replace(blobCopy, { finish: changed });
+}
+
 interface AbortDecision {
   readonly put?: unknown;
   readonly effects?: readonly unknown[];
@@ -165,4 +174,5 @@ export const plantedWorkloadBugs: readonly PlantedBug[] = [
   { bug: "revoked access policies are read from a cache", plant: cachesPolicies },
   { bug: "the bytes of an aborted copy replace a later blob", plant: endsAbortedCopies },
   { bug: "an aborted copy goes on", plant: ignoresAborts },
+  { bug: "an accepted copy does not end", plant: dropsCopyJobs },
 ];

@@ -68,9 +68,16 @@ export function runTransfers(parts: TransferParts): Transfers {
       running.set(job.id, done);
     }
   };
+  /** Whether a search for jobs has not begun yet: it will see every change until now. */
+  let isWaiting = false;
   const wake = (): void => {
-    if (state.stopped) return;
-    polling = polling.then(claimJobs).catch((error: unknown) => {
+    if (state.stopped || isWaiting) return;
+    isWaiting = true;
+    const search = (): Promise<void> => {
+      isWaiting = false;
+      return claimJobs();
+    };
+    polling = polling.then(search).catch((error: unknown) => {
       parts.log.warn({ err: error }, "polling for transfer jobs failed; retrying in 5 s");
     });
   };

@@ -136,7 +136,7 @@ function renderBuckets(name: string, labels: string, sample: BucketSample): read
 
 interface StateSources {
   readonly facts: Pick<ServerFacts, "version" | "store" | "content">;
-  readonly stores: Pick<DataStores, "owners" | "isLeader">;
+  readonly stores: Pick<DataStores, "owners" | "isLeader" | "store">;
   /** Undefined if this server does not serve SMB. */
   readonly smb: SmbAdministration | undefined;
   /** The data folder; undefined in memory. */
@@ -158,10 +158,13 @@ export async function renderStateMetrics(sources: StateSources): Promise<string>
   ]);
 }
 
-/** Returns no metrics while the storage cannot be reached: the absent series shows the failure. */
+/** Returns no metrics while the records cannot be reached or written: the absent series shows the
+ *  failure. */
 async function processMetrics(stores: StateSources["stores"]): Promise<readonly Metric[]> {
-  const { owners, isLeader } = stores;
-  const states = await Promise.all([owners(), isLeader()]).catch(() => undefined);
+  const { owners, isLeader, store } = stores;
+  const writable = async (): Promise<void> => store.checkWritable?.();
+  const checked = Promise.all([owners(), isLeader(), writable()]);
+  const states = await checked.catch(() => undefined);
   if (states === undefined) return [];
   const [running, leads] = states;
   const leader = leads ? 1 : 0;

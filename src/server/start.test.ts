@@ -145,6 +145,19 @@ describe("the admin listener", () => {
     expect((await fetch(`${server.adminUrl}/healthz`, { method: "HEAD" })).status).toBe(200);
   });
 
+  it("is not ready when its data folder was deleted, although reads still work", async () => {
+    const location = join(folder, "deleted");
+    await using server = await start({ port: 0, location });
+    const get = (path: string): Promise<Response> => fetch(`${server.adminUrl}${path}`);
+    expect((await get("/readyz")).status).toBe(200);
+    expect(await (await get("/metrics")).text()).toMatch(/^etagere_processes 1$/m);
+    await rm(location, { recursive: true });
+    const ready = await get("/readyz");
+    expect(ready.status).toBe(503);
+    expect(await ready.text()).toContain("was deleted or replaced");
+    expect(await (await get("/metrics")).text()).not.toMatch(/^etagere_processes/m);
+  });
+
   it("resets only if enabled, and never for a web page", async () => {
     const post = (url: string, headers = {}): Promise<Response> =>
       fetch(`${url}/admin/v1/reset`, {

@@ -249,6 +249,11 @@ export class LmdbEngine implements Engine {
     this.#database.readerCheck();
   }
 
+  /** Throws `StoreUnavailable` if the file was deleted or replaced, so that commits are rejected. */
+  checkFile(): void {
+    this.#fileCheck?.check();
+  }
+
   get entryCount(): number {
     const { entryCount } = this.#database.getStats() as { readonly entryCount?: number };
     return entryCount ?? 0;

@@ -36,11 +36,7 @@ export async function readMasterKey(
   throw refused(option, `${source} does not contain 32 bytes as base64 or hexadecimal digits`);
 }
 
-async function bytesOf(
-  kind: string,
-  name: string,
-  clock: Pick<Clock, "after">,
-): Promise<Buffer> {
+async function bytesOf(kind: string, name: string, clock: Pick<Clock, "after">): Promise<Buffer> {
   if (kind === "command") return outputOf(name, clock);
   if (kind === "file") {
     return readStart(name, keyTextMax).catch((error: unknown) => {

@@ -2,7 +2,9 @@
  *  `--help`, the shell completion and docs/OPTIONS.md are all derived from this table. */
 
 /** Kinds of flags whose value is a number. */
-type NumberKind = "port" | "seconds" | "megabytes" | "count";
+const numberKinds = ["port", "seconds", "megabytes", "count"] as const;
+
+type NumberKind = (typeof numberKinds)[number];
 
 /** What a flag's value is: how the command line and `start()` parse and check it, and how a shell
  *  completes it. */
@@ -168,4 +170,11 @@ export const defaultLocation = ".etagere";
 
 export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(flags, name);
+}
+
+/** The value of a flag from its text on a command line. A text that is not a number is kept, so that
+ *  the error message can show it. */
+export function flagValueOf(name: FlagName, text: string): string | number {
+  const kinds: readonly FlagKind[] = [...numberKinds, "workers"];
+  return kinds.includes(flags[name].kind) && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }

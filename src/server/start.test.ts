@@ -108,7 +108,7 @@ describe("account settings", () => {
   });
 
   it.each([
-    ["{ broken", /accounts\.json: is not valid JSON$/],
+    ["{ broken", /accounts\.json: is not valid JSON: error at line 1, column 3$/],
     ["[]", /accounts\.json: must be an object/],
     ['{ "account": {} }', /accounts\.json: no setting "account"/],
     ['{ "accounts": { "a": {} } }', /accounts\.json: account "a": "keys" is missing/],

@@ -47,7 +47,9 @@ const problemsIn = async (at: string) => {
 describe("commands on encrypted data", () => {
   it("creates master keys that only their owner reads, and replaces none", async () => {
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    printed.text = "";
     expect(await encryptionCommand.run(["new-key", keyFile])).toBe(1);
+    expect(printed.text).toMatch(/^etagere: .+master\.key: exists, .+; choose another name\n$/);
     expect(await encryptionCommand.run(["status", "--location", location])).toBe(1);
   });
 

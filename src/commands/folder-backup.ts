@@ -81,13 +81,12 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
 }
 
 function checkTarget(to: string, location: string): void {
-  // The server would count the copy as its own files, and a loss of the folder would take it along.
-  const inside = relative(realPathOf(location), realPathOf(to)).split(sep)[0];
-  if (inside !== ".." && !isAbsolute(inside ?? "")) {
-    throw new StartRefused([`${to}: inside the data folder; choose a folder elsewhere`]);
-  }
   const isTaken = existsSync(to) && namesIn(to).length > 0;
   if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
+  // A copy in the folder would be lost together with it.
+  const [first = ""] = relative(realPathOf(location), realPathOf(to)).split(sep);
+  if (first === ".." || isAbsolute(first)) return;
+  throw new StartRefused([`${to}: inside the data folder; choose a folder elsewhere`]);
 }
 
 /** The path without links, also of a folder that does not exist yet. */

@@ -13,6 +13,7 @@ it.each([
   ['{ "a": 1 } }', 1, 12],
   ["[1, ]", 1, 5],
   ['{ "a": [1, 2', 1, 13],
+  ['["\u007f", "\t"]', 1, 7],
   ["// a comment\n{}", 1, 1],
 ])("%j stops to be JSON at line %i, column %i", (text, line, column) => {
   expect(() => JSON.parse(text) as unknown).toThrow();

@@ -49,7 +49,8 @@ async function bytesOf(kind: string, name: string, clock: Pick<Clock, "after">):
 }
 
 /** The standard output of a command, which a shell runs: the hook for a key management service. A
- *  failure is reported with the end of its error output, which says why; the key is on the other. */
+ *  failure is reported with the end of its error output, which says why; the key is on the
+ *  standard output. */
 function outputOf(command: string, clock: Pick<Clock, "after">): Promise<Buffer> {
   const shell = process.platform === "win32" ? ["cmd", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
   const [program = "", ...options] = shell;

@@ -172,9 +172,9 @@ export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(flags, name);
 }
 
-/** The value of a flag from its text on a command line. A text that is not a number is kept, so that
- *  the error message can show it. */
-export function flagValueOf(name: FlagName, text: string): string | number {
+/** The value of a flag as a command line gives it: a number for the kinds that are numbers. A text
+ *  that is not a number is kept, so that the error message can show it. */
+export function flagValueOf(name: FlagName, given: string): string | number {
   const kinds: readonly FlagKind[] = [...numberKinds, "workers"];
-  return kinds.includes(flags[name].kind) && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  return kinds.includes(flags[name].kind) && /^\d+(\.\d+)?$/.test(given) ? Number(given) : given;
 }

@@ -308,8 +308,8 @@ class Supervisor {
     const since = ended.listeningSince;
     const isShort = since === undefined || clock.monotonic() - since < shortLifeTicks;
     this.#shortLives = isShort ? this.#shortLives + 1 : 0;
-    // While another worker serves, a stop would only turn a missing worker into an outage: the cause
-    // (a key file that was not exchanged, for example) may concern new workers alone.
+    // While another worker serves, a stop would turn a missing worker into an outage: the cause (a
+    // key file that was not exchanged, for example) may concern new workers alone.
     if (this.#shortLives >= shortLivesMax && !this.#hasLastingWorker()) return this.#giveUp();
     this.#figures.restarts += 1;
     const pause = Math.min(backOffMilliseconds * 2 ** this.#shortLives, backOffMillisecondsMax);

@@ -150,7 +150,7 @@ describe("etagere doctor", () => {
     const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const words = ["--location", join(folder, "new"), ...anyPorts];
     const targets = (syslog: string, webhook: string, otlp: string) =>
-      examine(...[...words, "--auditSyslog", syslog, "--auditWebhook", webhook, "--otlp", otlp]);
+      examine(...words, "--auditSyslog", syslog, "--auditWebhook", webhook, "--otlp", otlp);
     const open = await targets(`tcp://${at}`, `http://${at}/audit`, `http://${at}`);
     expect(open.code).toBe(0);
     expect(open.of("--auditWebhook")?.text).toBe(`http://${at} accepts connections`);

@@ -188,12 +188,12 @@ describe("the master key", () => {
     let expire: (() => void) | undefined;
     const clock = { after: (_: number, run: () => void) => ((expire = run), () => {}) };
     // The shell waits for a program of its own, which survives it.
-    const printed = join(folder, "has-printed");
+    const marker = join(folder, "has-printed");
     const print = "printf 'x%600s%s\\033[31m' ' ' asking >&2";
-    const command = `${print}; touch ${printed}; sleep 60; true`;
+    const command = `${print}; touch ${marker}; sleep 60; true`;
     const reading = readMasterKey(`command:${command}`, "--encryption", clock);
     const refusal = reading.catch((error: unknown) => String(error));
-    await expect.poll(() => existsSync(printed)).toBe(true);
+    await expect.poll(() => existsSync(marker)).toBe(true);
     expire?.();
     expect(await refusal).toMatch(/did not end within 30 s: asking \[31m$/);
   });

@@ -305,9 +305,9 @@ export class AdminAuth {
 
   /** The grant of a token that is too long to be guessed, accepted also from an address with too
    *  many failures. Otherwise a program with a wrong token would lock out all others behind its
-   *  address: commands with the token of `admin.json`, and the scrapes of Prometheus. Shorter tokens
-   *  and account keys stay limited: an address that must wait could test guesses at full speed if
-   *  the right one were accepted. */
+   *  address: commands with the token of `admin.json`, and the scrapes of Prometheus. Shorter
+   *  tokens and account keys stay limited: an address that must wait could test guesses at full
+   *  speed if the right one were accepted. */
   ofLongToken(given: string): Credentials | undefined {
     const { token = "", localToken } = this.#options.security;
     const long = token.length >= longTokenUnits ? token : undefined;

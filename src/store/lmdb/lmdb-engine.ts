@@ -249,7 +249,7 @@ export class LmdbEngine implements Engine {
     this.#database.readerCheck();
   }
 
-  /** Throws `StoreUnavailable` if the file was deleted or replaced, so that commits are rejected. */
+  /** Throws `StoreUnavailable` if commits are rejected because the file was deleted or replaced. */
   checkFile(): void {
     this.#fileCheck?.check();
   }

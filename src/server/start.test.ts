@@ -4,9 +4,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StartOptions } from "./options.ts";
-import { start } from "./start.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { silentLog } from "../../tests/harness/silent-log.ts";
+import { realEnvironment } from "../host/world.ts";
+import { resolveOptions, type StartOptions } from "./options.ts";
+import { start, startWith } from "./start.ts";
 import { StartRefused } from "../host/refused.ts";
 
 let folder = "";
@@ -118,6 +120,20 @@ describe("account settings", () => {
     const problems = await problemsOf(start({ port: 0, inMemoryPersistence: true, config }));
     expect(problems.join("\n")).toMatch(message);
   });
+});
+
+it("a weak setup is logged once, by the main worker", async () => {
+  const config = join(folder, "weak.json");
+  await writeFile(config, '{ "accounts": { "weak": { "keys": ["KEY1"] } } }', { mode: 0o600 });
+  const options = resolveOptions({ port: 0, inMemoryPersistence: true, noSmb: true, config });
+  if (!options.ok) throw new Error(options.problems.join());
+  const warn = vi.fn();
+  const environment = { ...realEnvironment({ ...silentLog, warn }), announce: () => {} };
+  await (await startWith(options.value, environment)).stop();
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    { accounts: ["weak"], advice: expect.stringContaining("openssl rand") as string },
+    "account keys with fewer than 32 bytes can be guessed",
+  );
 });
 
 describe("the admin listener", () => {

@@ -2,6 +2,7 @@ import {
   defaultLocation,
   flagDefaults,
   flags,
+  flagValueOf,
   type FlagName,
   type FlagValues,
 } from "../server/flags.ts";
@@ -36,7 +37,7 @@ export function parseCommandLine(words: readonly string[]): ServerCommand {
   if (version !== undefined) return { run: "version" };
   const read = Object.entries(given).map(([name, value]) => [
     name,
-    typeof value === "string" ? readValue(name as FlagName, value) : value,
+    typeof value === "string" ? flagValueOf(name as FlagName, value) : value,
   ]);
   return {
     run: "serve",
@@ -51,20 +52,6 @@ function whyUnexpected(word: string): string {
   return isCommandName(word)
     ? "a command must come before all options"
     : "no option before it takes a value";
-}
-
-/** The kinds of flags whose values are numbers (`FlagKind` in `server/flags.ts`). */
-const numberKinds: ReadonlySet<string> = new Set([
-  "port",
-  "seconds",
-  "megabytes",
-  "count",
-  "workers",
-]);
-
-function readValue(name: FlagName, text: string): string | number {
-  // A text that is not a number is kept, so that the error message can show it.
-  return numberKinds.has(flags[name].kind) && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 export function helpText(): string {

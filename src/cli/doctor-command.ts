@@ -1,37 +1,20 @@
-import { flags, type FlagName } from "../server/flags.ts";
+import { flags, flagValueOf, type FlagName } from "../server/flags.ts";
 import type { ServerOptionInputs } from "../server/options.ts";
 import { readVersion } from "../host/version.ts";
 import { realEnvironment } from "../host/world.ts";
 import { findServer, jsonOption } from "./admin-client.ts";
-import { defineCommand, type Option } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import {
   checkFolder,
   checkClock,
   checkOpenFiles,
   checkPorts,
-  endpointNames,
   type Finding,
 } from "./doctor/check-machine.ts";
 import { checkOptions, keepRunning, locationOf, quietLog } from "./with-stores.ts";
 
 /** `etagere doctor`: examines the machine, and the places where a server with the given options
  *  would store its data, before or while the server runs. The checks are in `doctor/`. */
-
-/** The options of the server on which the checks depend; the user gives them as for the server. */
-const names: readonly FlagName[] = [
-  "location",
-  "store",
-  "storeFile",
-  "content",
-  "encryption",
-  "cert",
-  "key",
-  "pwd",
-  "pwdFile",
-  "https",
-  "noSmb",
-  ...endpointNames.flatMap((name) => [`${name}Host`, `${name}Port`] as const),
-];
 
 const problemExitCode = 1;
 const notCheckedExitCode = 2;
@@ -44,10 +27,7 @@ export const doctorCommand = defineCommand({
       "problem. Changes nothing; the server may run. If it does, its clients are listed with " +
       "their versions, as far as its main process has seen them.",
   ],
-  options: {
-    ...(Object.fromEntries(names.map((name) => [name, flags[name]])) as Record<FlagName, Option>),
-    ...jsonOption,
-  },
+  options: { ...flags, ...jsonOption },
   exitCodes: ["no problems; there may be warnings", "problems found", "the checks could not run"],
   usageExitCode: notCheckedExitCode,
   example: "etagere doctor --location /var/lib/etagere --cert cert.pem --key key.pem",
@@ -58,14 +38,11 @@ export const doctorCommand = defineCommand({
   },
 });
 
-/** Converts the given options to those of a server: ports become numbers. A text that is no number
- *  is kept, because the message of the check quotes it. */
+/** Converts the given options to those of a server: texts of numbers become numbers. */
 function inputsOf(given: Readonly<Record<string, unknown>>): ServerOptionInputs {
   const read = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
-    const isPort = flags[name as FlagName].kind === "port";
-    const isNumber = isPort && typeof value === "string" && /^\d+$/.test(value);
-    return [[name, isNumber ? Number(value) : value]];
+    return [[name, typeof value === "string" ? flagValueOf(name as FlagName, value) : value]];
   });
   return Object.fromEntries(read) as ServerOptionInputs;
 }
@@ -76,6 +53,7 @@ async function examine(inputs: ServerOptionInputs): Promise<readonly Finding[]> 
   const { clock } = realEnvironment(quietLog);
   const { checkBucket, checkDatabase, checkEncryption } = await import("./doctor/check-data.ts");
   const { checkCertificate, checkNode, checkServer } = await import("./doctor/check-server.ts");
+  const { checkAccounts, checkTargets } = await import("./doctor/check-setup.ts");
   const address = { location, url: undefined, tokenFile: undefined };
   const { isRunning, findings } = await checkServer(await findServer(address), readVersion());
   const database = options.store === undefined ? undefined : await checkDatabase(options.store);
@@ -86,12 +64,14 @@ async function examine(inputs: ServerOptionInputs): Promise<readonly Finding[]> 
     ...findings,
     ...(await checkPorts(options, isRunning)),
     ...(await checkOpenFiles()),
-    ...(await checkFolder(location)),
+    ...(options.inMemoryPersistence ? [] : await checkFolder(location)),
     ...checkClock(clock, new Map(clocks)),
     ...(await checkCertificate(options, location, clock)),
     ...(database === undefined ? [] : [database.finding]),
     ...bucket,
     ...(await checkEncryption(options, location, database?.keyring)),
+    ...(await checkAccounts(options, inputs)),
+    ...(await checkTargets(options, clock)),
   ];
 }
 

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { formatIso } from "../base/dates.ts";
 import { readMasterKey } from "../host/master-key.ts";
+import { StartRefused, systemErrorCode } from "../host/refused.ts";
 import { realEnvironment } from "../host/world.ts";
 import type { DataKey } from "../store/encryption/keyring.ts";
 import { defineCommand, WrongUsage, type Options, type Values } from "./command.ts";
@@ -72,7 +73,11 @@ async function writeNewKey(file: string): Promise<void> {
   const { random } = realEnvironment(quietLog);
   const text = `${Buffer.from(random.bytes(masterKeyBytes)).toString("base64")}\n`;
   // An existing file may be the key of other data, which would be lost with it.
-  await writeFile(file, text, { flag: "wx", mode: 0o600, flush: true });
+  await writeFile(file, text, { flag: "wx", mode: 0o600, flush: true }).catch((error: unknown) => {
+    if (systemErrorCode(error) !== "EEXIST") throw error;
+    const why = "exists, and may be the key of data that would be lost with it";
+    throw new StartRefused([`${file}: ${why}; choose another name`], error);
+  });
 }
 
 async function changeKeys(

@@ -1,6 +1,6 @@
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, realpathSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { namesIn } from "../process/folder-listing.ts";
 import {
@@ -44,7 +44,7 @@ interface BackupReport {
  *  The target gets its final name after everything is flushed. */
 export async function backupFolder(options: BackupOptions): Promise<BackupReport> {
   const { location, to, base, progress = noProgress } = options;
-  checkTarget(to);
+  checkTarget(to, location);
   const known = base === undefined ? undefined : await openBase(base, location);
   const draft = `${to}.incomplete`;
   const folder = await openFolder(options);
@@ -80,9 +80,19 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
   }
 }
 
-function checkTarget(to: string): void {
+function checkTarget(to: string, location: string): void {
   const isTaken = existsSync(to) && namesIn(to).length > 0;
   if (isTaken) throw new StartRefused([`${to}: not empty; choose a new or empty folder`]);
+  // A copy in the folder would be lost together with it.
+  const [first = ""] = relative(realPathOf(location), realPathOf(to)).split(sep);
+  if (first === ".." || isAbsolute(first)) return;
+  throw new StartRefused([`${to}: inside the data folder; choose a folder elsewhere`]);
+}
+
+/** The path without links, also of a folder that does not exist yet. */
+function realPathOf(path: string): string {
+  if (existsSync(path) || dirname(path) === path) return realpathSync(path);
+  return join(realPathOf(dirname(path)), basename(path));
 }
 
 interface ExtentSize {

@@ -20,6 +20,7 @@ import {
 import { withStoredIdentity } from "../account/identity-manager.ts";
 import { isListedWebhook } from "../account/subscription.ts";
 import type { Log } from "../base/world.ts";
+import { jsonFailure } from "../encoding/json-failure.ts";
 import type { OAuthMode } from "../http/auth/request.ts";
 import type { Store } from "../store/store.ts";
 import { StoredAccounts } from "../account/stored-accounts.ts";
@@ -285,6 +286,7 @@ async function readFrom(path: string): Promise<SettingsResult<Content>> {
     return { ok: true, value: content };
   } catch {
     // The message of the parser is left out: it would quote the file, and perhaps an account key.
-    return refuse("is not valid JSON");
+    const { line, column } = jsonFailure(text);
+    return refuse(`is not valid JSON: error at line ${line}, column ${column}`);
   }
 }

@@ -43,7 +43,7 @@ export interface DataStores extends Pick<
   readonly store: Store;
   readonly content: ContentStore;
   readonly quotas: Quotas;
-  /** Throws with the reason if records or contents are unavailable. */
+  /** Throws with the reason if records or contents are unavailable, or the records read-only. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -89,6 +89,8 @@ export async function openDataStores(options: DataStoreOptions): Promise<DataSto
     }
     const check = async (): Promise<void> => {
       await store.snapshot(async () => {});
+      // Reads of a deleted file still work, so without this the server would count as ready.
+      store.checkWritable?.();
       await files.check?.();
     };
     return { store, content, quotas, owner, owners, onCutOff, isLeader, check, close };

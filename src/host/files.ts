@@ -130,3 +130,14 @@ export async function replaceFile(
     await rm(written, { force: true });
   }
 }
+
+/** Whether a file with a secret can be read by other users of the machine. A group may read a file
+ *  of root: so an administrator gives a file to the user of a server. False for a file that cannot
+ *  be examined, because reading it reports that, and on Windows, where modes say nothing. */
+export async function isReadableByOthers(path: string): Promise<boolean> {
+  if (process.platform === "win32") return false;
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile()) return false;
+  const forbidden = found.uid === 0 && process.getuid?.() !== 0 ? 0o004 : 0o044;
+  return (found.mode & forbidden) !== 0;
+}

@@ -1,8 +1,8 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { spawn } from "node:child_process";
 import { readStart } from "./files.ts";
 import { messageOf, StartRefused } from "./refused.ts";
-import { environmentVariable } from "./world.ts";
+import type { Clock } from "../base/world.ts";
+import { environmentVariable, realClock } from "./world.ts";
 
 /** Reads the master key, with which an encrypted store protects its data keys, from where the
  *  operator has put it. */
@@ -13,17 +13,22 @@ export const masterKeySource = /^(file|env|command):(.+)$/s;
 
 const keyBytes = 32;
 const keyTextMax = 1024;
-const commandMillisecondsMax = 30_000;
-const run = promisify(execFile);
+const commandSecondsMax = 30;
+/** Most bytes of a command's error output that a message quotes: its end, where the reason is. */
+const errorBytesMax = 500;
 
 /** Reads the master key: 32 bytes as base64 or hexadecimal digits, from a file or a command also as
  *  they are. No message contains it. `option` is the one that messages name. */
-export async function readMasterKey(source: string, option = "--encryption"): Promise<Uint8Array> {
+export async function readMasterKey(
+  source: string,
+  option = "--encryption",
+  clock: Pick<Clock, "after"> = realClock(),
+): Promise<Uint8Array> {
   const [, kind, name = ""] = masterKeySource.exec(source) ?? [];
   if (kind === undefined) {
     throw refused(option, `must be file:PATH, env:NAME or command:COMMAND, got "${source}"`);
   }
-  const found = await bytesOf(kind, name).catch((error: unknown) => {
+  const found = await bytesOf(kind, name, clock).catch((error: unknown) => {
     throw refused(option, messageOf(error));
   });
   const key = parseKey(found, kind !== "env");
@@ -31,8 +36,8 @@ export async function readMasterKey(source: string, option = "--encryption"): Pr
   throw refused(option, `${source} does not contain 32 bytes as base64 or hexadecimal digits`);
 }
 
-async function bytesOf(kind: string, name: string): Promise<Buffer> {
-  if (kind === "command") return outputOf(name);
+async function bytesOf(kind: string, name: string, clock: Pick<Clock, "after">): Promise<Buffer> {
+  if (kind === "command") return outputOf(name, clock);
   if (kind === "file") {
     return readStart(name, keyTextMax).catch((error: unknown) => {
       throw new Error(`cannot read ${name} (${messageOf(error)})`);
@@ -43,24 +48,51 @@ async function bytesOf(kind: string, name: string): Promise<Buffer> {
   return Buffer.from(value.slice(0, keyTextMax), "latin1");
 }
 
-/** The standard output of a command, which a shell runs: the hook for a key management service. Its
- *  error output is not shown, because it may contain secrets. */
-async function outputOf(command: string): Promise<Buffer> {
+/** The standard output of a command, which a shell runs: the hook for a key management service. A
+ *  failure is reported with the end of its error output, which says why; the key is on the
+ *  standard output. */
+function outputOf(command: string, clock: Pick<Clock, "after">): Promise<Buffer> {
   const shell = process.platform === "win32" ? ["cmd", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
   const [program = "", ...options] = shell;
-  const settings = { timeout: commandMillisecondsMax, maxBuffer: keyTextMax };
-  const done = run(program, [...options, command], { encoding: "buffer", ...settings });
-  // The error contains the output of the command, so it is not passed on as a cause.
-  const outcome = await done.catch((error: unknown) => ({ failure: failureOf(error) }));
-  if ("failure" in outcome) throw new Error(outcome.failure);
-  return outcome.stdout;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, [...options, command], { stdio: ["ignore", "pipe", "pipe"] });
+    const [output, errors]: [Buffer[], Buffer[]] = [[], []];
+    let outputBytes = 0;
+    const end = (failure: string | undefined): void => {
+      cancel();
+      // Programs that the shell has started may live on, and must not keep this process running.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      if (failure === undefined) return resolve(Buffer.concat(output));
+      child.kill("SIGKILL");
+      child.unref();
+      reject(new Error(`${failure}${quoted(Buffer.concat(errors))}`));
+    };
+    const expire = (): void => end(`the command did not end within ${commandSecondsMax} s`);
+    const cancel = clock.after(commandSecondsMax * 1000, expire);
+    child.stdout.on("data", (chunk: Buffer) => {
+      output.push(chunk);
+      outputBytes += chunk.length;
+      if (outputBytes > keyTextMax) end(`the command printed more than ${keyTextMax} bytes`);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      errors.push(chunk);
+      errors.splice(0, errors.length, Buffer.concat(errors).subarray(-errorBytesMax));
+    });
+    child.once("error", (error) => end(`the command did not start: ${error.message}`));
+    child.once("close", (code, signal) => {
+      if (code === 0) return end(undefined);
+      const how = signal === null ? `failed with code ${code}` : `was ended by ${signal}`;
+      end(`the command ${how}`);
+    });
+  });
 }
 
-function failureOf(error: unknown): string {
-  const { code, killed } = error as { readonly code?: unknown; readonly killed?: boolean };
-  return killed === true
-    ? "the command did not end within 30 s"
-    : `the command failed with code ${String(code)}`;
+/** The error output of a command as one line at the end of a message, without control characters,
+ *  because messages are printed on terminals. */
+function quoted(errors: Buffer): string {
+  const text = errors.toString("utf8").replaceAll(/[\s\p{C}]+/gu, " ");
+  return text.trim() === "" ? "" : `: ${text.trim()}`;
 }
 
 function parseKey(bytes: Buffer, mayBeRaw: boolean): Uint8Array | undefined {

@@ -78,6 +78,15 @@ export function dateOf(moment: Ticks): Date {
   return new Date(Number((moment - unixEpochTicks) / ticksPerMillisecond));
 }
 
+/** The time that a text of the platform names, such as `Nov 22 13:36:11 2026 GMT` for the end of a
+ *  certificate; undefined if it is no time. */
+export function momentOf(text: string): Ticks | undefined {
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds)
+    ? undefined
+    : BigInt(milliseconds) * ticksPerMillisecond + unixEpochTicks;
+}
+
 const randomPoolBytes = 4096;
 
 /** Reads 4 KiB at a time: several times cheaper than one system call per id. */

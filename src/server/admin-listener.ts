@@ -7,7 +7,7 @@ import { adminTitle } from "./service-listener.ts";
 import { authorityFile } from "./https/certificate-folder.ts";
 import type { ServedCertificate } from "./https/served-certificate.ts";
 import type { BoundAddress, Listener, ListenerOptions } from "./listener.ts";
-import { developmentAccountKey, isDevelopmentAlone, type Accounts } from "../account/settings.ts";
+import { isDevelopmentAlone } from "../account/settings.ts";
 import type { Log, Random } from "../base/world.ts";
 import type { Options } from "./options.ts";
 import { join } from "node:path";
@@ -30,7 +30,6 @@ import { stat } from "node:fs/promises";
 /** Options of `listenAdmin`, which opens the listener of the explorer, the admin API and the
  *  metrics. Only the main worker of a server with several worker processes has it. */
 interface AdminListenerOptions extends Omit<AdminParts, "localToken"> {
-  readonly certificate: ServedCertificate | undefined;
   readonly onPortReplaced: ListenerOptions["onPortReplaced"];
   readonly listen: (
     options: Omit<ListenerOptions, "clock" | "connections" | "socket">,
@@ -107,26 +106,16 @@ async function publish(
 
 interface AdminExposure {
   readonly options: Pick<Options, "adminHost">;
-  readonly accounts: Accounts;
   readonly log: Log;
   readonly isEncrypted: boolean;
 }
 
 /** Warns about secrets exposed by an admin listener that other machines can reach. */
-function warnOfExposure({ options, accounts, log, isEncrypted }: AdminExposure): void {
+function warnOfExposure({ options, log, isEncrypted }: AdminExposure): void {
   if (isLoopback(options.adminHost)) return;
   if (!isEncrypted) {
     log.warn({ host: options.adminHost }, "admin logins are not encrypted; set --cert and --key");
   }
-  if (hasPublishedKey(accounts)) {
-    log.warn({}, "the development account has a published key; configure other accounts");
-  }
-}
-
-function hasPublishedKey(accounts: Accounts): boolean {
-  const isPublished = (name: string): boolean =>
-    accounts.get(name)?.keys.includes(developmentAccountKey) === true;
-  return accounts.names().some(isPublished);
 }
 
 const tokenBytes = 32;
@@ -140,6 +129,7 @@ type SharedPart = "memory" | "httpServices" | "dfs" | "observer" | "smb" | "read
 
 interface AdminParts extends Pick<AdminContext, SharedPart | "subscriptions"> {
   readonly given: RunningServerOptions;
+  readonly certificate: ServedCertificate | undefined;
   readonly stores: DataStores;
   /** Keys and principal secrets of the local token service. */
   readonly local: LocalIdentity;
@@ -223,7 +213,9 @@ function adminContextOf(parts: AdminParts): AdminContext {
 
 async function allMetrics(parts: AdminParts, facts: ServerFacts): Promise<string> {
   const { stores, smb, given, subscriptions } = parts;
-  const state = await renderStateMetrics({ facts, stores, smb, location: given.location });
+  const { location } = given;
+  const certificateEnd = parts.certificate?.end;
+  const state = await renderStateMetrics({ facts, stores, smb, location, certificateEnd });
   return renderMetrics(await parts.sample()) + (await renderEventMetrics(subscriptions)) + state;
 }
 

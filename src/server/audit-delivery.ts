@@ -1,3 +1,4 @@
+import { formatIso } from "../base/dates.ts";
 import { endWithin, type Clock, type Log } from "../base/world.ts";
 
 /** Another machine that gets the lines of the audit log, the record of who did what
@@ -24,6 +25,11 @@ interface AuditDeliveryOptions {
   readonly target: AuditTarget;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** The line of the audit log that says how many lines are missing before it. */
+export function droppedNotice(clock: Pick<Clock, "wall">, lines: number): string {
+  return JSON.stringify({ time: formatIso(clock.wall()), event: "dropped", lines });
 }
 
 /** Sends lines to a target in the background, in order, and again until it has taken them. A target
@@ -84,8 +90,7 @@ export class AuditDelivery {
     while (this.#queue.length > 0) {
       const lines = this.#queue.slice(0, batchLinesMax);
       const unreported = this.#unreported;
-      const notice =
-        unreported === 0 ? [] : [JSON.stringify({ event: "dropped", lines: unreported })];
+      const notice = unreported === 0 ? [] : [droppedNotice(clock, unreported)];
       try {
         await target.send([...notice, ...lines]);
         this.#sent(lines, unreported);

@@ -5,7 +5,7 @@ import { endWithin, type Clock, type Log } from "../base/world.ts";
 import type { ObservedRequest } from "../http/http-service.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { WriteSmbAudit } from "../smb/audit/smb-auditor.ts";
-import { AuditDelivery } from "./audit-delivery.ts";
+import { AuditDelivery, droppedNotice } from "./audit-delivery.ts";
 import { syslogTarget, webhookTarget } from "./audit-targets.ts";
 import type { AuditLosses } from "../admin/views/figures.ts";
 import type { Options } from "./options.ts";
@@ -271,7 +271,7 @@ export class AuditFile {
   }
 
   #droppedNotice(): string {
-    return `${JSON.stringify({ event: "dropped", lines: this.#droppedLines })}\n`;
+    return `${droppedNotice(this.#options.clock, this.#droppedLines)}\n`;
   }
 
   /** Opens the file again if it was renamed or removed, and renames it if it is full. */

@@ -2,7 +2,9 @@
  *  `--help`, the shell completion and docs/OPTIONS.md are all derived from this table. */
 
 /** Kinds of flags whose value is a number. */
-type NumberKind = "port" | "seconds" | "megabytes" | "count";
+const numberKinds = ["port", "seconds", "megabytes", "count"] as const;
+
+type NumberKind = (typeof numberKinds)[number];
 
 /** What a flag's value is: how the command line and `start()` parse and check it, and how a shell
  *  completes it. */
@@ -168,4 +170,11 @@ export const defaultLocation = ".etagere";
 
 export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(flags, name);
+}
+
+/** The value of a flag as a command line gives it: a number for the kinds that are numbers. A text
+ *  that is not a number is kept, so that the error message can show it. */
+export function flagValueOf(name: FlagName, given: string): string | number {
+  const kinds: readonly FlagKind[] = [...numberKinds, "workers"];
+  return kinds.includes(flags[name].kind) && /^\d+(\.\d+)?$/.test(given) ? Number(given) : given;
 }

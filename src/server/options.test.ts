@@ -70,6 +70,8 @@ describe("options", () => {
       { workers: "auto", inMemoryPersistence: true },
       "--workers: contradicts --inMemoryPersistence: processes share no memory",
     ],
+    ["old audit logs without a log", { auditLogFiles: 3 }, "--auditLogFiles: needs --auditLog"],
+    ["a size without a log", { auditLogMegabytes: 3 }, "--auditLogMegabytes: needs --auditLog"],
     ["a key alone", { key: "a.key" }, "--key: needs --cert"],
     ["a password alone", { pwd: "a" }, "--pwd: needs --cert"],
     ["a key and a password", { cert: "a", key: "b", pwd: "c" }, "--pwd: contradicts --key"],

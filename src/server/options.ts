@@ -215,6 +215,9 @@ function checkTogether(
       `needs ${spell("inMemoryPersistence")}`,
     ],
     ["workers", inMemory && (input.workers ?? 1) !== 1, `${memory}: processes share no memory`],
+    ...(["auditLogFiles", "auditLogMegabytes"] as const).map(
+      (name) => [name, given(name) && !given("auditLog"), `needs ${spell("auditLog")}`] as const,
+    ),
     ["strictApiVersion", versions, against("skipApiVersionCheck")],
     ["services", unknown !== undefined, `no service ${show(unknown)}`],
     ["config", given("config") && given("accounts"), against("accounts")],

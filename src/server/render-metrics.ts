@@ -1,5 +1,6 @@
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { ticksPerSecond, unixEpochTicks, type Ticks } from "../base/ticks.ts";
 import { entriesIn } from "../process/folder-listing.ts";
 import type { ServerFacts } from "../admin/admin-context.ts";
 import type { BucketSample, FigureSample } from "../admin/views/figures.ts";
@@ -136,17 +137,19 @@ function renderBuckets(name: string, labels: string, sample: BucketSample): read
 
 interface StateSources {
   readonly facts: Pick<ServerFacts, "version" | "store" | "content">;
-  readonly stores: Pick<DataStores, "owners" | "isLeader">;
+  readonly stores: Pick<DataStores, "owners" | "isLeader" | "store">;
   /** Undefined if this server does not serve SMB. */
   readonly smb: SmbAdministration | undefined;
   /** The data folder; undefined in memory. */
   readonly location: string | undefined;
+  /** When the certificate expires; undefined without one. */
+  readonly certificateEnd: Ticks | undefined;
 }
 
 /** The metrics that are not counters but the state of a server when they are read. Their cost does
  *  not grow with what is stored. */
 export async function renderStateMetrics(sources: StateSources): Promise<string> {
-  const { facts, stores, smb, location } = sources;
+  const { facts, stores, smb, location, certificateEnd: end } = sources;
   const { version, store, content } = facts;
   const labels = `version="${version}",store="${store}",content="${content}"`;
   const build = [`etagere_build_info{${labels}} 1`];
@@ -155,13 +158,23 @@ export async function renderStateMetrics(sources: StateSources): Promise<string>
     ...(await processMetrics(stores)),
     ...(smb === undefined ? [] : smbMetrics(smb)),
     ...(location === undefined ? [] : await folderMetrics(location)),
+    ...(end === undefined ? [] : certificateMetrics(end)),
   ]);
 }
 
-/** Returns no metrics while the storage cannot be reached: the absent series shows the failure. */
+function certificateMetrics(end: Ticks): readonly Metric[] {
+  const name = "etagere_certificate_expiry_timestamp_seconds";
+  const seconds = Number((end - unixEpochTicks) / ticksPerSecond);
+  return [[name, "gauge", "When the certificate expires, in Unix time.", seconds]];
+}
+
+/** Returns no metrics while the records cannot be reached or written: the absent series shows the
+ *  failure. */
 async function processMetrics(stores: StateSources["stores"]): Promise<readonly Metric[]> {
-  const { owners, isLeader } = stores;
-  const states = await Promise.all([owners(), isLeader()]).catch(() => undefined);
+  const { owners, isLeader, store } = stores;
+  const writable = async (): Promise<void> => store.checkWritable?.();
+  const checked = Promise.all([owners(), isLeader(), writable()]);
+  const states = await checked.catch(() => undefined);
   if (states === undefined) return [];
   const [running, leads] = states;
   const leader = leads ? 1 : 0;

@@ -4,9 +4,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StartOptions } from "./options.ts";
-import { start } from "./start.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { silentLog } from "../../tests/harness/silent-log.ts";
+import { realEnvironment } from "../host/world.ts";
+import { resolveOptions, type StartOptions } from "./options.ts";
+import { start, startWith } from "./start.ts";
 import { StartRefused } from "../host/refused.ts";
 
 let folder = "";
@@ -108,7 +110,7 @@ describe("account settings", () => {
   });
 
   it.each([
-    ["{ broken", /accounts\.json: is not valid JSON$/],
+    ["{ broken", /accounts\.json: is not valid JSON: error at line 1, column 3$/],
     ["[]", /accounts\.json: must be an object/],
     ['{ "account": {} }', /accounts\.json: no setting "account"/],
     ['{ "accounts": { "a": {} } }', /accounts\.json: account "a": "keys" is missing/],
@@ -118,6 +120,20 @@ describe("account settings", () => {
     const problems = await problemsOf(start({ port: 0, inMemoryPersistence: true, config }));
     expect(problems.join("\n")).toMatch(message);
   });
+});
+
+it("a weak setup is logged once, by the main worker", async () => {
+  const config = join(folder, "weak.json");
+  await writeFile(config, '{ "accounts": { "weak": { "keys": ["KEY1"] } } }', { mode: 0o600 });
+  const options = resolveOptions({ port: 0, inMemoryPersistence: true, noSmb: true, config });
+  if (!options.ok) throw new Error(options.problems.join());
+  const warn = vi.fn();
+  const environment = { ...realEnvironment({ ...silentLog, warn }), announce: () => {} };
+  await (await startWith(options.value, environment)).stop();
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    { accounts: ["weak"], advice: expect.stringContaining("openssl rand") as string },
+    "account keys with fewer than 32 bytes can be guessed",
+  );
 });
 
 describe("the admin listener", () => {
@@ -143,6 +159,19 @@ describe("the admin listener", () => {
     expect((await get("/constructor")).status).toBe(404);
     expect((await get("/admin/v1/reset")).status).toBe(405);
     expect((await fetch(`${server.adminUrl}/healthz`, { method: "HEAD" })).status).toBe(200);
+  });
+
+  it("is not ready when its data folder was deleted, although reads still work", async () => {
+    const location = join(folder, "deleted");
+    await using server = await start({ port: 0, location });
+    const get = (path: string): Promise<Response> => fetch(`${server.adminUrl}${path}`);
+    expect((await get("/readyz")).status).toBe(200);
+    expect(await (await get("/metrics")).text()).toMatch(/^etagere_processes 1$/m);
+    await rm(location, { recursive: true });
+    const ready = await get("/readyz");
+    expect(ready.status).toBe(503);
+    expect(await ready.text()).toContain("was deleted or replaced");
+    expect(await (await get("/metrics")).text()).not.toMatch(/^etagere_processes/m);
   });
 
   it("resets only if enabled, and never for a web page", async () => {

@@ -2,23 +2,17 @@ import { resolve } from "node:path";
 import { isObject } from "../account/field-table.ts";
 import type { Clock, Log } from "../base/world.ts";
 import { openAuditLog } from "./audit-log.ts";
-import { openAccounts, type ServedAccounts } from "../data/accounts.ts";
+import type { ServedAccounts } from "../data/accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realEnvironment } from "../host/world.ts";
 import { expectFreeDescriptors } from "../host/process.ts";
+import { openConfiguredAccounts } from "./configured-accounts.ts";
 import { defaultLocation } from "./flags.ts";
 import type { StopPace } from "./listener.ts";
 import { logFor } from "../host/log.ts";
-import {
-  isLocal,
-  oauthOf,
-  resolveOptions,
-  show,
-  webhookPrefixes,
-  type Options,
-  type StartOptions,
-} from "./options.ts";
-import { accountsVariable, readSecrets } from "./secret-options.ts";
+import { resolveOptions, show, type Options, type StartOptions } from "./options.ts";
+import { readSecrets } from "./secret-options.ts";
+import { risksOf } from "./setup-risks.ts";
 import {
   exportToFile,
   loadFromFile,
@@ -169,23 +163,16 @@ export async function openServer(
   environment: ServerEnvironment,
 ): Promise<OpenServer> {
   expectFreeDescriptors();
-  const accounts = orRefuse(
-    await openAccounts({
-      config: options.config,
-      given: options.accounts,
-      identity: options.identity,
-      isLocal: isLocal(options),
-      oauth: oauthOf(options),
-      variable: await accountsVariable(),
-      hierarchicalNamespace: options.enableHierarchicalNamespace,
-      noDevelopmentAccount: options.noDevelopmentAccount,
-      webhookPrefixes: webhookPrefixes(options),
-    }),
-  );
+  const accounts = orRefuse(await openConfiguredAccounts(options));
   const location = options.inMemoryPersistence
     ? undefined
     : resolve(options.location ?? defaultLocation);
   const log = summarizeUnavailable(environment.log, environment.clock);
+  // Of several workers one logs them.
+  if (environment.worker?.isMain !== false) {
+    const risks = await risksOf(options, accounts);
+    for (const { fields, text, advice } of risks) log.warn({ ...fields, advice }, text);
+  }
   const auditLog = await openAuditLog(options, { ...environment, log });
   const telemetry = await telemetryOf(options, { ...environment, log });
   const given = { ...environment, auditLog, telemetry, log, options, accounts, location };

@@ -117,6 +117,9 @@ export interface Store {
   raiseSequence(to: number): Promise<void>;
   /** Calls `onChange` at least once after each commit under `prefix`, by any process. */
   watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch;
+  /** Throws `StoreUnavailable` if writes are rejected although reads work, because the file of the
+   *  records was deleted or replaced. Absent if a read notices whatever makes writes fail. */
+  checkWritable?(): void;
   close(): Promise<void>;
 }
 

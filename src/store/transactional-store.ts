@@ -78,6 +78,8 @@ export interface TransactionalStoreOptions {
   readonly engine: Engine;
   /** Closes the engine and what belongs to it, as the claim of its folder. Default: the engine. */
   readonly closeEngine?: () => Promise<void>;
+  /** Throws `StoreUnavailable` if the engine rejects commits. Default: this is not known. */
+  readonly checkEngine?: () => void;
   readonly clock: Clock;
   /** Logs exceptions that watchers throw. */
   readonly log?: Log;
@@ -97,6 +99,7 @@ export class TransactionalStore implements Store {
   readonly savedStates: SavedStates;
   readonly #engine: Engine;
   readonly #closeEngine: () => Promise<void>;
+  readonly #checkEngine: () => void;
   readonly #views: OpenViews;
   readonly #shared: SharedViews;
   readonly #watchers: Watchers;
@@ -108,6 +111,7 @@ export class TransactionalStore implements Store {
     const engine = this.#watched(options.engine);
     this.#engine = engine;
     this.#closeEngine = options.closeEngine ?? (() => engine.close());
+    this.#checkEngine = options.checkEngine ?? (() => {});
     const nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#shared = new SharedViews(() => engine.open(), this.#views, clock);
@@ -156,6 +160,10 @@ export class TransactionalStore implements Store {
   watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch {
     this.#checkOpen();
     return this.#watchers.watch(prefix, onChange, options);
+  }
+
+  checkWritable(): void {
+    this.#checkEngine();
   }
 
   /** Commits the queued transactions, then closes views and engine. */

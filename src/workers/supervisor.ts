@@ -103,12 +103,14 @@ interface SupervisorOptions {
 
 /** A worker that ends within this time counts as one that cannot start. */
 const shortLifeTicks: Ticks = ticksPerSecond;
-/** Most workers in succession that end so early. Then the server is stopped, because a further one
- *  would fail, too. */
+/** Most workers in succession that end so early while no other worker serves. Then the server is
+ *  stopped, because a further one would fail, too. */
 const shortLivesMax = 5;
 /** Pause before a worker that ended soon after its start is replaced. Doubled each time, because
  *  the cause may last. */
 const backOffMilliseconds = 100;
+/** Longest such pause: how late a corrected cause (a key file, for example) is noticed. */
+const backOffMillisecondsMax = 30_000;
 const explorerLine = "Etagere explorer:";
 
 /** Runs the worker processes of one server. All listen on the same sockets, and the kernel gives a
@@ -306,9 +308,12 @@ class Supervisor {
     const since = ended.listeningSince;
     const isShort = since === undefined || clock.monotonic() - since < shortLifeTicks;
     this.#shortLives = isShort ? this.#shortLives + 1 : 0;
-    if (this.#shortLives >= shortLivesMax) return this.#giveUp();
+    // While another worker serves, a stop would turn a missing worker into an outage: the cause (a
+    // key file that was not exchanged, for example) may concern new workers alone.
+    if (this.#shortLives >= shortLivesMax && !this.#hasLastingWorker()) return this.#giveUp();
     this.#figures.restarts += 1;
-    const milliseconds = isShort ? backOffMilliseconds * 2 ** this.#shortLives : 0;
+    const pause = Math.min(backOffMilliseconds * 2 ** this.#shortLives, backOffMillisecondsMax);
+    const milliseconds = isShort ? pause : 0;
     await new Promise<void>((resolve) => void clock.after(milliseconds, resolve));
     if (this.#state !== "running" || this.#slots[ended.slot] !== ended) return;
     const worker = this.#fork(ended.slot);
@@ -319,8 +324,17 @@ class Supervisor {
     } catch (error) {
       // The worker ends, and `#onEnded` replaces it again.
       const problems = error instanceof StartRefused ? error.problems : [String(error)];
-      log.error({ problems }, "worker did not start; trying again");
+      log.error({ problems }, "worker did not start; trying again after a pause");
     }
+  }
+
+  /** Whether a worker has served for longer than those that end soon after their start. */
+  #hasLastingWorker(): boolean {
+    const now = this.#given.clock.monotonic();
+    return [...this.#all].some(
+      ({ isLeaving, listeningSince: since }) =>
+        !isLeaving && since !== undefined && now - since >= shortLifeTicks,
+    );
   }
 
   async #restartAll(): Promise<void> {
@@ -361,7 +375,8 @@ class Supervisor {
   async #giveUp(): Promise<void> {
     await this.stop();
     this.#given.onGivenUp(
-      `workers ended ${shortLivesMax} times within 1 s of their start; the server is stopped`,
+      `workers ended ${shortLivesMax} times within 1 s of their start, and no other worker ` +
+        "serves; the server is stopped",
     );
   }
 }

@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { rmSync } from "node:fs";
@@ -33,4 +35,13 @@ it("the admin listener uses TLS and secure cookies on a non-loopback address", a
 it("probes on a loopback address need no certificate", async () => {
   await using admin = await adminServer({ cert, key });
   expect((await admin.get("/healthz")).status).toBe(200);
+});
+
+it("the metrics say when the certificate expires", async () => {
+  await using admin = await adminServer({ cert, key });
+  const end = Date.parse(new X509Certificate(readFileSync(cert)).validTo) / 1000;
+  const metrics = await (await admin.get("/metrics")).text();
+  expect(metrics).toContain(`\netagere_certificate_expiry_timestamp_seconds ${end}\n`);
+  await using plain = await adminServer({});
+  expect(await (await plain.get("/metrics")).text()).not.toContain("certificate");
 });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
@@ -75,6 +75,44 @@ describe("etagere export and etagere load", () => {
     expect(await containersOf(served.connectionString)).toEqual(["kept"]);
     const accounts = await run("export", "-o", one, "-l", other, "--account", "moved", "--json");
     expect(accounts.text).toContain('{"accounts":["moved"],"records":1,');
+  });
+
+  it("leave no folder behind if nothing was loaded", async () => {
+    const key = (name: string): string => {
+      const file = join(folder, name);
+      writeFileSync(file, Buffer.alloc(32, name));
+      return `file:${file}`;
+    };
+    const [good, wrong] = [key("good.key"), key("wrong.key")];
+    const archive = join(folder, "encrypted.etagere");
+    await using source = await start({ port: 0, inMemoryPersistence: true });
+    await BlobServiceClient.fromConnectionString(source.connectionString).createContainer("kept");
+    await source.export(archive, { archiveKey: good });
+    const cut = join(folder, "cut.etagere");
+    writeFileSync(cut, readFileSync(archive).subarray(0, -20));
+    const [missing, empty] = [join(folder, "to-create"), join(folder, "empty")];
+    mkdirSync(empty);
+    for (const words of [
+      [archive],
+      [archive, "--archiveKey", wrong],
+      [archive, "--encryption", wrong],
+      [cut, "--encryption", good],
+      [join(folder, "good.key")],
+    ]) {
+      for (const location of [missing, empty]) {
+        const { code } = await run("load", ...words, "--location", location);
+        expect({ words, code }).toEqual({ words, code: 1 });
+      }
+      expect(existsSync(missing)).toBe(false);
+      expect(readdirSync(empty)).toEqual([]);
+    }
+    const loaded = await run("load", archive, "--location", missing, "--encryption", good);
+    expect(loaded.code).toBe(0);
+    // Data that was there before is kept.
+    const again = await run("load", cut, "--location", missing, "--encryption", good, "--replace");
+    expect(again.code).toBe(1);
+    await using served = await start({ ...freePorts, location: missing, encryption: good });
+    expect(await containersOf(served.connectionString)).toEqual(["kept"]);
   });
 
   it("work on a database that no server uses", async () => {

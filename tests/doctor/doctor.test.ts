@@ -6,7 +6,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { ticksPerSecond } from "../../src/base/ticks.ts";
 import { doctorCommand } from "../../src/cli/doctor-command.ts";
-import { checkClock, checkOpenFiles, type Finding } from "../../src/cli/doctor/check-machine.ts";
+import {
+  checkClock,
+  checkFolder,
+  checkOpenFiles,
+  type Finding,
+} from "../../src/cli/doctor/check-machine.ts";
 import { checkCertificate, checkNode } from "../../src/cli/doctor/check-server.ts";
 import { realClock } from "../../src/host/world.ts";
 import { start } from "../../src/index.ts";
@@ -102,6 +107,78 @@ describe("etagere doctor", () => {
       state: "ok",
       text: "the master key opens 1 data key",
     });
+  });
+
+  it("takes all options of the server, and checks accounts, files with secrets and targets", async () => {
+    const write = (name: string, text: string, mode: number): string => {
+      const path = join(folder, name);
+      writeFileSync(path, text, { mode });
+      return path;
+    };
+    const own = write("accounts.json", '{ "accounts": { "mine": { "keys": ["KEY1"] } } }', 0o600);
+    const others = write("token", "0123456789abcdef", 0o644);
+    const words = ["--location", join(folder, "new"), ...anyPorts];
+    const flagsOfServer = [
+      "--workers",
+      "2",
+      "--silent",
+      "--eventLogDays",
+      "3",
+      "--oauth",
+      "verify",
+    ];
+    const sound = await examine(...words, ...flagsOfServer, "--config", own);
+    expect(sound.code).toBe(0);
+    expect(sound.of("accounts")).toMatchObject({ state: "ok", text: "1 configured" });
+    expect(sound.of("files")).toBe(undefined);
+    const weak = sound.checks.filter(({ state, subject }) => {
+      return state === "warning" && subject === "accounts";
+    });
+    expect(weak).toMatchObject([{ text: expect.stringMatching(/^mine: account keys/) as string }]);
+    const readable = await examine(...words, "--adminTokenFile", others);
+    expect(readable.of("files")?.text).toMatch(/token: other users of this machine can read/);
+    const broken = write("broken.json", '{ "accounts": }', 0o600);
+    const wrong = await examine(...words, "--config", broken);
+    expect(wrong.code).toBe(1);
+    expect(wrong.of("accounts")?.text).toContain("is not valid JSON");
+    expect(await doctorCommand.run([...words, "--workers", "many"])).toBe(2);
+  });
+
+  it("finds receivers of audit lines and traces that accept no connection", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const words = ["--location", join(folder, "new"), ...anyPorts];
+    const targets = (syslog: string, webhook: string, otlp: string) =>
+      examine(...words, "--auditSyslog", syslog, "--auditWebhook", webhook, "--otlp", otlp);
+    const open = await targets(`tcp://${at}`, `http://${at}/audit`, `http://${at}`);
+    expect(open.code).toBe(0);
+    expect(open.of("--auditWebhook")?.text).toBe(`http://${at} accepts connections`);
+    const mute = await targets(`tls://${at}`, `http://${at}`, `http://${at}`);
+    expect(mute.of("--auditSyslog")?.text).toBe(`tls://${at}: no connection within 3 s`);
+    silent.close();
+    const closed = await targets(`udp://${at}`, `http://user:secret@${at}/`, `http://${at}`);
+    expect(closed.code).toBe(1);
+    expect(closed.of("--auditSyslog")).toMatchObject({ state: "ok" });
+    expect(closed.of("--otlp")).toMatchObject({ state: "warning" });
+    expect(closed.of("--auditWebhook")).toMatchObject({ state: "problem" });
+    expect(closed.of("--auditWebhook")?.text).toMatch(/ECONNREFUSED/);
+    expect(JSON.stringify(closed.checks)).not.toContain("secret");
+  });
+
+  it("refuses a file as data folder, and says how to write to a read-only file system", async () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    for (const location of [file, join(file, "below")]) {
+      const found = await examine("--location", location, ...anyPorts);
+      expect(found.code).toBe(1);
+      expect(found.of("data folder")?.text).toBe(`${file} is not a folder`);
+    }
+    const refuse = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+    const [readOnly] = await checkFolder(folder, refuse("EROFS"));
+    expect(readOnly?.advice).toContain("mount -o remount,rw");
+    const [denied] = await checkFolder(folder, refuse("EACCES"));
+    expect(denied?.advice).toContain("chown -R");
   });
 
   it("refuses options as the server does", async () => {

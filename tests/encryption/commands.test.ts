@@ -47,7 +47,9 @@ const problemsIn = async (at: string) => {
 describe("commands on encrypted data", () => {
   it("creates master keys that only their owner reads, and replaces none", async () => {
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    printed.text = "";
     expect(await encryptionCommand.run(["new-key", keyFile])).toBe(1);
+    expect(printed.text).toMatch(/^etagere: .+master\.key: exists, .+; choose another name\n$/);
     expect(await encryptionCommand.run(["status", "--location", location])).toBe(1);
   });
 
@@ -171,11 +173,28 @@ describe("the master key", () => {
     ["file:/none", "cannot read /none"],
     ["env:ETAGERE_TEST_NONE", "the variable ETAGERE_TEST_NONE is not set"],
     ["command:echo secret; exit 3", "the command failed with code 3"],
+    ["command:echo no access >&2; exit 3", "the command failed with code 3: no access"],
+    ["command:kill -TERM $$", "the command was ended by SIGTERM"],
+    ["command:yes", "the command printed more than 1024 bytes"],
     ["command:echo short", "does not contain 32 bytes"],
   ])("%s is refused with the reason", async (source, reason) => {
     await expect(readMasterKey(source)).rejects.toThrow(reason);
     const at = join(folder, "never");
     await expect(start({ ...freePorts, location: at, encryption: source })).rejects.toThrow(reason);
-    await expect(readMasterKey(source)).rejects.not.toThrow("secret\n");
+    await expect(readMasterKey(source)).rejects.not.toThrow("secret");
+  });
+
+  it("of a command that hangs is refused, with the end of its error output", async () => {
+    let expire: (() => void) | undefined;
+    const clock = { after: (_: number, run: () => void) => ((expire = run), () => {}) };
+    // The shell waits for a program of its own, which survives it.
+    const marker = join(folder, "has-printed");
+    const print = "printf 'x%600s%s\\033[31m' ' ' asking >&2";
+    const command = `${print}; touch ${marker}; sleep 60; true`;
+    const reading = readMasterKey(`command:${command}`, "--encryption", clock);
+    const refusal = reading.catch((error: unknown) => String(error));
+    await expect.poll(() => existsSync(marker)).toBe(true);
+    expire?.();
+    expect(await refusal).toMatch(/did not end within 30 s: asking \[31m$/);
   });
 });

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { start, type EtagereServer } from "../../src/index.ts";
@@ -91,6 +91,19 @@ it("copies everything if the base has another history", async () => {
   });
   expect(linkedExtents).toBe(0);
   expect((await checkFolder({ location: alone, ...world })).problems).toEqual([]);
+});
+
+it("rejects a target inside the data folder, also through a link", async () => {
+  mkdirSync(location, { recursive: true });
+  const linked = join(folder, "link");
+  symlinkSync(location, linked, "dir");
+  const before = readdirSync(location);
+  for (const to of [join(location, "backup"), join(linked, "a", "backup"), join(linked, "..b")]) {
+    await expect(backupFolder({ location, to, ...world })).rejects.toThrow(
+      `${to}: inside the data folder`,
+    );
+  }
+  expect(readdirSync(location)).toEqual(before);
 });
 
 it("rejects a base that is no backup or is in use, and writes nothing", async () => {

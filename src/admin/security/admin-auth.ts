@@ -149,6 +149,16 @@ function secretDigestOf(text: string): Buffer {
   return createHash("sha256").update(text, "utf8").digest();
 }
 
+/** Whether a text is one of these secrets. Compares it with all of them, so that the time does not
+ *  reveal which one it is. */
+function isAny(given: string, secrets: readonly (string | undefined)[]): boolean {
+  const same = secrets.map((each) => each !== undefined && isSameSecret(given, each));
+  return same.includes(true);
+}
+
+/** A token of this length has 128 bits if it is random, even with hexadecimal digits alone. */
+const longTokenUnits = 32;
+
 /** Failed logins that are permitted per address and minute. */
 const failuresMax = 10;
 /** Failures per minute, summed over all addresses: an attacker may use many addresses. */
@@ -290,8 +300,18 @@ export class AdminAuth {
 
   isToken(given: string): boolean {
     const { token, localToken } = this.#options.security;
-    const same = [token, localToken].map((each) => each !== undefined && isSameSecret(given, each));
-    return same.includes(true);
+    return isAny(given, [token, localToken]);
+  }
+
+  /** The grant of a token that is too long to be guessed, accepted also from an address with too
+   *  many failures. Otherwise a program with a wrong token would lock out all others behind its
+   *  address: commands with the token of `admin.json`, and the scrapes of Prometheus. Shorter
+   *  tokens and account keys stay limited: an address that must wait could test guesses at full
+   *  speed if the right one were accepted. */
+  ofLongToken(given: string): Credentials | undefined {
+    const { token = "", localToken } = this.#options.security;
+    const long = token.length >= longTokenUnits ? token : undefined;
+    return isAny(given, [long, localToken]) ? { grant: serverGrant, key: undefined } : undefined;
   }
 
   isKeyOf(account: string, key: string): boolean {
@@ -316,9 +336,11 @@ export class AdminAuth {
   }
 
   #admitBearer(given: string, { remoteAddress }: RequestHead): AuthResult {
-    const proven = this.attempt(remoteAddress, () =>
-      this.isToken(given) ? { grant: serverGrant, key: undefined } : undefined,
-    );
+    const proven =
+      this.ofLongToken(given) ??
+      this.attempt(remoteAddress, () =>
+        this.isToken(given) ? { grant: serverGrant, key: undefined } : undefined,
+      );
     return "refusal" in proven ? proven : { grant: proven.grant, isValid: () => true };
   }
 

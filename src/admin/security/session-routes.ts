@@ -83,9 +83,11 @@ async function logIn(parts: SessionParts, request: CheckedRequest): Promise<Admi
   // Verified before the limit is checked: no `await` may separate the check from the count.
   const verified =
     typeof bearer === "string" ? await parts.principals.withToken(bearer) : undefined;
-  const proven = auth.attempt(request.remoteAddress, () =>
-    verified === undefined ? provenBy(parts, request) : { grant: verified, key: undefined },
-  );
+  const proven =
+    (typeof token === "string" ? auth.ofLongToken(token) : undefined) ??
+    auth.attempt(request.remoteAddress, () =>
+      verified === undefined ? provenBy(parts, request) : { grant: verified, key: undefined },
+    );
   if ("refusal" in proven) return proven.refusal;
   const value = auth.sessions.begin(proven);
   const session = auth.sessionOf(value);

@@ -33,7 +33,7 @@ export function problem(subject: string, text: string, advice: string): Finding 
 }
 
 /** The listeners whose ports are checked: those that a server opens by default or by options. */
-export const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
+const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
 
 /** Whether the ports of the server are free, or in use by the server itself. */
 export async function checkPorts(options: Options, isRunning: boolean): Promise<Finding[]> {
@@ -120,12 +120,24 @@ const mebibyte = 1024 * 1024;
 const freeBytesMin = { problem: 64 * mebibyte, warning: 1024 * mebibyte };
 
 /** Checks free space and access of the data folder, or of the folder that would contain it. */
-export async function checkFolder(location: string): Promise<Finding[]> {
+export async function checkFolder(location: string, canUse = access): Promise<Finding[]> {
   const subject = "data folder";
-  const folder = await nearestFolder(location);
-  if (!(await isAccessible(folder))) {
+  const folder = await nearestExisting(location);
+  if (!(await stat(folder)).isDirectory()) {
+    const advice = "choose another --location, or move the file away";
+    return [problem(subject, `${folder} is not a folder`, advice)];
+  }
+  const code = await canUse(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => undefined,
+    (error: unknown) => systemErrorCode(error) ?? "access denied",
+  );
+  if (code === "EROFS") {
+    const advice = `mount the file system for writing: mount -o remount,rw ${folder}`;
+    return [problem(subject, `${folder} is mounted read-only`, advice)];
+  }
+  if (code !== undefined) {
     const advice = `give the user of the server read and write access: chown -R USER ${folder}`;
-    return [problem(subject, `${folder} cannot be written`, advice)];
+    return [problem(subject, `${folder} cannot be written (${code})`, advice)];
   }
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
@@ -136,21 +148,13 @@ export async function checkFolder(location: string): Promise<Finding[]> {
   return [ok("disk", text)];
 }
 
-async function isAccessible(folder: string): Promise<boolean> {
-  const mode = constants.R_OK | constants.W_OK | constants.X_OK;
-  return access(folder, mode).then(
+async function nearestExisting(path: string): Promise<string> {
+  const exists = await stat(path).then(
     () => true,
     () => false,
   );
-}
-
-async function nearestFolder(path: string): Promise<string> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
   const parent = dirname(path);
-  return isFolder || parent === path ? path : nearestFolder(parent);
+  return exists || parent === path ? path : nearestExisting(parent);
 }
 
 /** A larger difference between two clocks is a problem. */

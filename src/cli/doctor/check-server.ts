@@ -3,11 +3,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { ServerInfo } from "../../admin/route-table.ts";
-import { ticksPerSecond } from "../../base/ticks.ts";
+import { formatIsoSeconds } from "../../base/dates.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { messageOf } from "../../host/refused.ts";
-import { dateOf } from "../../host/world.ts";
 import { latestVersion } from "../../protocol/versions.ts";
+import { certificateEnd } from "../../server/https/certificate-end.ts";
 import type { Options } from "../../server/options.ts";
 import { callAdmin, type ServerAddress } from "../admin-client.ts";
 import { ok, problem, warning, type Finding } from "./check-machine.ts";
@@ -15,9 +16,8 @@ import { ok, problem, warning, type Finding } from "./check-machine.ts";
 /** Checks by `etagere doctor` of the server itself: its certificate, its version, its clients and
  *  the release of Node.js. */
 
-const secondsPerDay = 86_400n;
 /** A certificate that expires sooner gets a warning. */
-const expiryDaysMin = 30;
+const expiryTicksMin = 30n * ticksPerDay;
 
 /** Checks whether the certificate can be opened, and when it expires: that of `--cert`, or the one
  *  that `--https` creates in the data folder. */
@@ -34,33 +34,34 @@ export async function checkCertificate(
     if (cert === undefined) return [ok(subject, "will be created at the first start")];
     return [problem(subject, bytes, "correct --cert, or give the server's user read access")];
   }
+  let end: Ticks | undefined;
   try {
-    const secret = key === undefined ? undefined : await readFile(key);
-    if (cert !== undefined && pwd !== undefined)
-      createSecureContext({ pfx: bytes, passphrase: pwd });
-    else createSecureContext({ cert: bytes, key: secret ?? bytes });
+    const isPfx = cert !== undefined && key === undefined;
+    const secret = key === undefined ? bytes : await readFile(key);
+    const found = isPfx ? { pfx: bytes, passphrase: pwd ?? "" } : { cert: bytes, key: secret };
+    createSecureContext(found);
+    end = certificateEnd(found);
   } catch (error) {
     const advice = "give the key that belongs to the certificate (--key), or the password (--pwd)";
     return [problem(subject, `${path}: ${messageOf(error)}`, advice)];
   }
-  if (pwd !== undefined) return [ok(subject, `${path} can be opened`)];
-  return [describeExpiry(path, new X509Certificate(bytes), clock)];
+  if (end === undefined) return [ok(subject, `${path} can be opened`)];
+  const names = pwd === undefined ? namesIn(new X509Certificate(bytes)) : "";
+  return [describeEnd(`${path}${names}`, end, clock)];
 }
 
-function describeExpiry(path: string, found: X509Certificate, clock: Clock): Finding {
+function namesIn({ subjectAltName, subject }: X509Certificate): string {
+  return `, for ${subjectAltName ?? subject},`;
+}
+
+function describeEnd(what: string, end: Ticks, clock: Clock): Finding {
   const subject = "certificate";
-  const later = (days: bigint): Date =>
-    dateOf(clock.wall() + days * secondsPerDay * ticksPerSecond);
-  const end = Date.parse(found.validTo);
-  const names = found.subjectAltName ?? found.subject;
-  const text = `${path} is valid until ${found.validTo} for ${names}`;
+  const day = formatIsoSeconds(end);
   const advice = "renew it, replace the files and send SIGHUP to the server";
-  if (end < later(0n).getTime()) {
-    return problem(subject, `${path} has expired on ${found.validTo}`, advice);
-  }
-  return end < later(BigInt(expiryDaysMin)).getTime()
-    ? warning(subject, text, advice)
-    : ok(subject, text);
+  if (end < clock.wall()) return problem(subject, `${what} has expired on ${day}`, advice);
+  const text = `${what} is valid until ${day}`;
+  const isLate = end - clock.wall() < expiryTicksMin;
+  return isLate ? warning(subject, text, advice) : ok(subject, text);
 }
 
 /** Checks whether a server runs on the data folder, in the version of this command, and with

@@ -1,15 +1,13 @@
+import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log, Random } from "../../base/world.ts";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import { certificateEnd, warnOfEnd, type Certificate } from "./certificate-end.ts";
 import { localCertificate } from "./certificate-folder.ts";
 import type { Options } from "../options.ts";
 import { messageOf, StartRefused } from "../../host/refused.ts";
 
 /** Reads the certificate of the HTTPS listeners, and replaces it while the server runs. */
-
-type Certificate =
-  | { readonly cert: Buffer; readonly key: Buffer }
-  | { readonly pfx: Buffer; readonly passphrase: string };
 
 /** Where the certificate of the HTTPS listeners comes from: `--cert`, or the data folder with
  *  `--https`. */
@@ -56,6 +54,8 @@ export const certificateCheckMilliseconds = 12 * 3600 * 1000;
 
 interface ServedCertificateOptions extends CertificateOptions {
   readonly log: Log;
+  /** Of several workers the main one logs when the certificate expires. */
+  readonly worker?: { readonly isMain: boolean } | undefined;
 }
 
 /** The certificate of all listeners of a process. A new one is used for new connections; those that
@@ -71,6 +71,7 @@ export class ServedCertificate {
   private constructor(given: ServedCertificateOptions, first: Certificate) {
     this.#given = given;
     this.#current = first;
+    this.#warnOfEnd();
     this.#checkLater();
   }
 
@@ -85,6 +86,11 @@ export class ServedCertificate {
   use(use: (certificate: Certificate) => void): void {
     this.#users.push(use);
     use(this.#current);
+  }
+
+  /** When the present certificate expires; undefined if that is unknown. */
+  get end(): Ticks | undefined {
+    return certificateEnd(this.#current);
   }
 
   /** Reads the files again and renews the certificate of `--https` if it expires soon. If the new
@@ -103,13 +109,20 @@ export class ServedCertificate {
     const { log } = this.#given;
     try {
       const next = await readCertificate(this.#given);
-      if (next === undefined || bytesOf(next).equals(bytesOf(this.#current))) return;
-      for (const use of this.#users) use(next);
-      this.#current = next;
-      log.info({}, "certificate replaced");
+      const isNew = next !== undefined && !bytesOf(next).equals(bytesOf(this.#current));
+      if (isNew) {
+        for (const use of this.#users) use(next);
+        this.#current = next;
+        log.info({}, "certificate replaced");
+      }
+      this.#warnOfEnd();
     } catch (error) {
       log.error({ err: error }, "certificate not replaced; correct the files and send SIGHUP");
     }
+  }
+
+  #warnOfEnd(): void {
+    if (this.#given.worker?.isMain !== false) warnOfEnd(this.end, this.#given);
   }
 
   /** Files of `--cert` are read at a start and on SIGHUP only: they may be incomplete at any other

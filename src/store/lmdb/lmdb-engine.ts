@@ -249,6 +249,11 @@ export class LmdbEngine implements Engine {
     this.#database.readerCheck();
   }
 
+  /** Throws `StoreUnavailable` if commits are rejected because the file was deleted or replaced. */
+  checkFile(): void {
+    this.#fileCheck?.check();
+  }
+
   get entryCount(): number {
     const { entryCount } = this.#database.getStats() as { readonly entryCount?: number };
     return entryCount ?? 0;

@@ -64,7 +64,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     };
     const { values } = options;
     const encoded = values === undefined ? engine : encodedEngine(engine, values);
-    return new TransactionalStore({ ...options, engine: encoded, closeEngine });
+    const checkEngine = (): void => durable.checkFile();
+    return new TransactionalStore({ ...options, engine: encoded, closeEngine, checkEngine });
   } catch (error) {
     claim.release();
     throw error;

@@ -90,7 +90,7 @@ describe("commands that end", () => {
       await filled.stop();
     }
     const { folder } = await azuriteFixture();
-    await promisify(execFile)("cp", ["-r", folder, join(root, "azurite-data")]);
+    await promisify(execFile)("cp", ["-rp", folder, join(root, "azurite-data")]);
     const eventWebhooks = `${receiver.url}/`;
     server = await start({ ...freePorts, location: join(root, ".etagere"), eventWebhooks });
     const queues = QueueServiceClient.fromConnectionString(server.connectionString);

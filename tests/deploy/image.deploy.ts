@@ -2,7 +2,8 @@ import { chownSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { allOf, readFromAll, writeToAll } from "./all-services.ts";
-import { docker, healthOf, tryDocker, until, work } from "./docker.ts";
+import { docker, healthOf, tryDocker, work } from "./docker.ts";
+import { until } from "./until.ts";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 const image = `etagere:${version}`;

@@ -11,6 +11,13 @@ const docker = read("Dockerfile").replaceAll(/\\\n\s*/g, "");
 const imageStage = docker.slice(docker.lastIndexOf("\nFROM "));
 const ignored = read(".dockerignore").trim().split("\n");
 const manifests = readdirSync("deploy/kubernetes").map((name) => join("deploy/kubernetes", name));
+const guides = [
+  "README.md",
+  "docs/SCALE.md",
+  "docs/guides/ci.md",
+  "docs/guides/installing.md",
+  "docs/guides/migrating-from-azurite.md",
+];
 const listeners = ["blob", "queue", "table", "file", "dfs", "smb"] as const;
 const ports = listeners.map((name) => flagDefaults[`${name}Port`]);
 const { version, repository } = JSON.parse(read("package.json")) as {
@@ -114,9 +121,8 @@ describe("versions", () => {
     ...["compose.yaml", ...manifests.filter((path) => !path.includes("secret"))].map(
       (path) => [path, /image: "?etagere:([\w.-]+)"?$/gm] as const,
     ),
-    ...["README.md", "docs/SCALE.md", "docs/guides/installing.md"].map(
-      (path) => [path, /\betagere:(\d[\w.-]+)/g] as const,
-    ),
+    ["packages/azurite-names/package.json", /"(?:version|etagere)": "(.*)"/g],
+    ...guides.map((path) => [path, /\betagere:(\d[\w.-]+)/g] as const),
   ] as const)("%s has that of the package", (path, pattern) => {
     const found = new Set([...read(path).matchAll(pattern)].map(([, each]) => each));
     expect(found).toEqual(new Set([version]));
@@ -126,8 +132,9 @@ describe("versions", () => {
     const images = [...read("compose.yaml").matchAll(/^\s+image: (\S+)$/gm)];
     expect(images.length).toBe(5);
     for (const [, image] of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+$/);
-    const guides = ["README.md", "docs/SCALE.md", "docs/guides/installing.md"].map(read).join("\n");
-    expect(guides).not.toMatch(/docker run[^\n]* etagere( |\n|`|$)/);
+    const texts = guides.map(read).join("\n").replaceAll("\\\n", "");
+    expect(texts).not.toMatch(/docker run(?:(?! etagere:)[^\n])* etagere( |\n|`|$)/);
+    expect(texts).not.toMatch(/-t etagere( |`)|Container\("etagere"\)/);
   });
 });
 

@@ -91,6 +91,23 @@ it("the types for require have every name of those for import", () => {
   expect(namesIn("src/index.cts", /^ {2}export type (\w+) =/gm)).toEqual(exported);
 });
 
+it("the documents name archives so that npm takes them for files", () => {
+  const guides = readdirSync("docs/guides").map((name) => `docs/guides/${name}`);
+  const texts = ["README.md", "CONTRIBUTING.md", ...guides].map((path) =>
+    readFileSync(path, "utf8"),
+  );
+  const commands = texts.flatMap((text) => text.match(/npm (?:publish|i|install) .*\.tgz/g) ?? []);
+  expect(commands.length).toBeGreaterThan(2);
+  const words = commands.flatMap((command) => command.split(" "));
+  // npm takes a/b for a repository of GitHub.
+  expect(words.filter((word) => word.endsWith(".tgz") && !word.startsWith("./"))).toEqual([]);
+  // The second package depends on the first, which no registry may have yet.
+  const names = /azurite-names-\S+\.tgz/;
+  for (const command of commands.filter((each) => names.test(each))) {
+    expect(command).toMatch(/ \.\/etagere-\d\S+\.tgz /);
+  }
+});
+
 function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }

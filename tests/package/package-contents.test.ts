@@ -75,7 +75,8 @@ describe.each(folders)("the npm package of %s", (folder) => {
 
 it("the server's package contains the program, its types and the explorer", () => {
   const needed = ["bin/etagere", "dist/cli/main.js", "dist/index.d.ts", "ui/dist/index.html"];
-  needed.push("dist/index.d.cts", "dist/jest.d.cts", "dist/THIRD-PARTY-NOTICES.txt");
+  needed.push("dist/index.d.cts", "dist/jest.d.cts", "dist/node-test.cjs", "dist/vitest.d.cts");
+  needed.push("dist/THIRD-PARTY-NOTICES.txt");
   needed.push("dist/tour.js");
   expect(packed.get(".")).toEqual(expect.arrayContaining(needed));
 });

@@ -119,7 +119,7 @@ describe("versions", () => {
     ["docker-bake.hcl", /variable "VERSION" \{\n\s+default = "(.*)"/g],
     ["deploy/chart/Chart.yaml", /^(?:appVersion|version): (\S+)$/gm],
     ...["compose.yaml", ...manifests.filter((path) => !path.includes("secret"))].map(
-      (path) => [path, /image: "?etagere:([\w.-]+)"?$/gm] as const,
+      (path) => [path, /image: "?(?:ghcr\.io\/etagere\/)?etagere:([\w.-]+)"?$/gm] as const,
     ),
     ["packages/azurite-names/package.json", /"(?:version|etagere)": "(.*)"/g],
     ...guides.map((path) => [path, /\betagere:(\d[\w.-]+)/g] as const),
@@ -135,6 +135,49 @@ describe("versions", () => {
     const texts = guides.map(read).join("\n").replaceAll("\\\n", "");
     expect(texts).not.toMatch(/docker run(?:(?! etagere:)[^\n])* etagere( |\n|`|$)/);
     expect(texts).not.toMatch(/-t etagere( |`)|Container\("etagere"\)/);
+  });
+});
+
+describe("the values of the chart", () => {
+  interface Schema {
+    readonly type?: string;
+    readonly properties?: Readonly<Record<string, Schema>>;
+    readonly additionalProperties?: unknown;
+    readonly items?: Schema;
+  }
+  const schema = JSON.parse(read("deploy/chart/values.schema.json")) as Schema;
+
+  /** The paths of values, with the schemas. */
+  function schemasBelow(path: string, each: Schema): readonly (readonly [string, Schema])[] {
+    const inside = Object.entries(each.properties ?? {});
+    const below = inside.flatMap(([name, one]) => schemasBelow(`${path}.${name}`, one));
+    return [[path, each], ...below];
+  }
+
+  it("are all in the schema, and the other way round", () => {
+    const parents: string[] = [];
+    const present = read("deploy/chart/values.yaml")
+      .split("\n")
+      .flatMap((line) => {
+        const found = /^( *)(\w+):/.exec(line);
+        if (found === null) return [];
+        const [, indent = "", name = ""] = found;
+        parents.splice(indent.length / 2, Infinity, name);
+        return [`.${parents.join(".")}`];
+      });
+    // Free objects of Kubernetes, with defaults, and the token, which has none.
+    const isFree = (path: string): boolean => /^\.(resources|secret)\./.test(path);
+    const declared = schemasBelow("", schema).map(([path]) => path);
+    // Helm itself adds this one.
+    const values = declared.filter((path) => !["", ".global"].includes(path) && !isFree(path));
+    expect(values.toSorted()).toEqual(present.filter((path) => !isFree(path)).toSorted());
+  });
+
+  it("have no unknown names where the chart reads them", () => {
+    const open = schemasBelow("", schema)
+      .filter(([path, { properties }]) => properties !== undefined && path !== ".secret")
+      .filter(([, { additionalProperties }]) => additionalProperties !== false);
+    expect(open.map(([path]) => path)).toEqual([]);
   });
 });
 

@@ -43,16 +43,10 @@ describe.each(folders)("the npm package of %s", (folder) => {
       .flatMap((path) => {
         const prose = readFileSync(posix.join(folder, path), "utf8");
         const links = [...prose.matchAll(/\]\((?!\w+:|#)([^)\s#]+)(?:#[^)]*)?\)/g)];
-        return (
-          links
-            .map(([, link = ""]) => posix.join(posix.dirname(path), link))
-            .filter((target) => !paths.some((each) => each === target || isBelow(each, target)))
-            // The contract names the tests of each guarantee, which only the sources have.
-            .filter(
-              (target) => path !== "docs/CONTRACT.md" || !/\.(test|proof)?\.?ts$/.test(target),
-            )
-            .map((target) => `${path}: ${target}`)
-        );
+        return links
+          .map(([, link = ""]) => posix.join(posix.dirname(path), link))
+          .filter((target) => !paths.some((each) => each === target || isBelow(each, target)))
+          .map((target) => `${path}: ${target}`);
       });
     expect(broken).toEqual([]);
   });

@@ -104,6 +104,22 @@ describe("the chart", () => {
     expect(validate(stdout)).toBe("");
   });
 
+  it("is judged by schemas that find mistakes", () => {
+    const { stdout } = template();
+    expect(validate(stdout.replace("readinessProbe:", "readynessProbe:"))).toContain(
+      "readynessProbe",
+    );
+    expect(validate(stdout.replace("replicas: 1", "replicas: one"))).toContain("replicas");
+  });
+
+  it.each(["single.yaml", "nodes.yaml", "secret.yaml"])("gives the manifest %s", (name) => {
+    const present = readFileSync(join("deploy/kubernetes", name), "utf8");
+    expect(present).toBe(tools.manifests[name]);
+    expect(validate(present)).toBe("");
+  });
+});
+
+describe("values of the chart", () => {
   it("refuses what cannot work, with the missing value", () => {
     expect(template("--set=shared.enabled=true").stderr).toContain("ETAGERE_STORE is missing");
     const bucket = template("--set=shared.enabled=true,existingSecret=etagere");
@@ -132,10 +148,14 @@ describe("the chart", () => {
     expect(status).not.toBe(0);
     expect(stderr.replaceAll("/", ".")).toContain(named);
   });
+});
 
+describe("the rendered chart", () => {
   it("replaces the pods when its own secret changes", () => {
-    const sumWith = (key: string): string | undefined =>
-      /checksum\/secret: (\w+)/.exec(template(`--set=secret.AZURITE_ACCOUNTS=a:${key}`).stdout)?.[1];
+    const sumWith = (key: string): string | undefined => {
+      const { stdout } = template(`--set=secret.AZURITE_ACCOUNTS=a:${key}`);
+      return /checksum\/secret: (\w+)/.exec(stdout)?.[1];
+    };
     expect(sumWith("a2V5")).toMatch(/^[0-9a-f]{64}$/);
     expect(sumWith("a2V5")).toBe(sumWith("a2V5"));
     expect(sumWith("a2V5")).not.toBe(sumWith("a2V6"));
@@ -160,19 +180,5 @@ describe("the chart", () => {
     expect(nodes).toContain("kubectl port-forward --namespace default deployment/etagere 10010");
     expect(nodes).toContain("get secret --namespace default etagere --output");
     expect(nodes).not.toContain("development account");
-  });
-
-  it("is judged by schemas that find mistakes", () => {
-    const { stdout } = template();
-    expect(validate(stdout.replace("readinessProbe:", "readynessProbe:"))).toContain(
-      "readynessProbe",
-    );
-    expect(validate(stdout.replace("replicas: 1", "replicas: one"))).toContain("replicas");
-  });
-
-  it.each(["single.yaml", "nodes.yaml", "secret.yaml"])("gives the manifest %s", (name) => {
-    const present = readFileSync(join("deploy/kubernetes", name), "utf8");
-    expect(present).toBe(tools.manifests[name]);
-    expect(validate(present)).toBe("");
   });
 });

@@ -20,7 +20,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- /* "true" if the server may have a token for the admin listener. What an existing secret contains is
 unknown here. */ -}}
 {{- define "etagere.mayHaveToken" -}}
-{{- $may := or .Values.existingSecret (hasKey .Values.secret "ETAGERE_ADMIN_TOKEN") }}
+{{- $may := or .Values.existingSecret (hasKey (default dict .Values.secret) "ETAGERE_ADMIN_TOKEN") }}
 {{- range .Values.extraEnv }}
 {{- $may = or $may (eq .name "ETAGERE_ADMIN_TOKEN") }}
 {{- end }}

@@ -3,7 +3,8 @@
 //   -- image chart                some of the tests: image, compose, chart, metrics, release
 //   -- --allow-missing            ends with 0 if no container runtime can be set up here
 // Docker runs in namespaces of its own: whatever happens, its processes, mounts and networks end
-// with this command. Nothing is installed on the machine but debootstrap and smbclient.
+// with this command. Docker and Prometheus are in a folder; nothing is installed on the machine but
+// debootstrap and smbclient.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +28,7 @@ ensureInstalled();
 const begun = Date.now();
 const problem = runtimeProblem();
 if (problem !== undefined) endUntested(problem);
-installMissing();
+installMissing(["smbclient"]);
 ensureBuilt();
 const { small, runtime } = foldersOrEnd();
 const work = mkdtempSync(join(tmpdir(), "etagere-deploy-"));

@@ -75,9 +75,12 @@ function succeeds([command, ...words]) {
   return status === 0;
 }
 
-/** Installs missing programs, but only as root on Debian, as in a container for tests. */
-export function installMissing() {
-  const missing = missingTools().filter(({ debian }) => debian !== undefined);
+/** Installs missing programs, all or those of the list, but only as root on Debian, as in a
+ *  container for tests. */
+export function installMissing(names = tools.map(({ name }) => name)) {
+  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) throw new Error(`no tool "${unknown}"`);
+  const missing = missingTools().filter(({ name }) => names.includes(name));
   const isRoot = process.getuid?.() === 0;
   if (missing.length === 0 || !isRoot || !existsSync("/etc/debian_version")) return;
   runApt("update", []);

@@ -20,14 +20,18 @@ const manifests = [
   },
   {
     name: "nodes.yaml",
-    comment: "Several nodes on a PostgreSQL and an S3-compatible store that exist already",
-    use: "kubectl apply -f deploy/kubernetes/secret.yaml -f deploy/kubernetes/nodes.yaml",
+    comment:
+      "Several nodes on a PostgreSQL and an S3-compatible store that exist already. The secret\n" +
+      "# `etagere` must exist (see secret.yaml), and `--content` must name your bucket",
+    use: "kubectl apply -f deploy/kubernetes/nodes.yaml",
   },
   {
     name: "secret.yaml",
     comment:
-      "Replace every value before it is applied, or create it with the program that keeps\n# your secrets",
-    use: "kubectl apply -f deploy/kubernetes/secret.yaml",
+      "A form: replace every value in a copy of it, or create the secret by a command or with the\n" +
+      "# program that keeps your secrets (docs/guides/kubernetes.md). With these values the nodes would\n" +
+      "# have published keys",
+    use: "kubectl apply -f my-secret.yaml",
     only: "templates/secret.yaml",
   },
 ];

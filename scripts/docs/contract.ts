@@ -5,6 +5,8 @@ import { contract, type Section, type TestReference } from "./contract-guarantee
 const page = "docs/CONTRACT.md";
 /** The folder into which `npm run proof` writes the results of its runs. */
 const results = "docs/proof";
+/** Absolute: the npm package has the page, but no tests and no sources. */
+const sources = "https://github.com/etagere/etagere/blob/main";
 
 /** Renders the page from the guarantees and the recorded results of the last run. */
 export function contractPage(): string {
@@ -44,7 +46,7 @@ function renderSection({ title, guarantees }: Section): readonly string[] {
 
 function link([file, title]: TestReference): string {
   const name = file.split("/").at(-1) ?? file;
-  return `[${name}](../${file}): ${title.replaceAll("|", "\\|")}`;
+  return `[${name}](${sources}/${file}): ${title.replaceAll("|", "\\|")}`;
 }
 
 function durability(): readonly string[] {

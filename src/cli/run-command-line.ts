@@ -17,6 +17,7 @@ import { helpText, parseCommandLine, type ServerCommand } from "./command-line.t
 import { type ServiceName, serviceNames } from "../protocol/names.ts";
 import { commands, isCommandName, unknownCommand } from "./commands.ts";
 import { commandHelp } from "./help.ts";
+import { onNpxEnded } from "./npx-parent.ts";
 import { keepRunning } from "./with-stores.ts";
 
 const keepAliveMilliseconds = 60_000;
@@ -162,6 +163,10 @@ function handleSignals(starting: Promise<Server>): void {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // While the server stops already, a second stop would end running requests.
+  onNpxEnded(() => {
+    if (stoppedAt === undefined) stop();
+  });
   const reload = (): void => void withServer(starting, (server) => server.reload());
   process.on("SIGHUP", hangupAction() === "stop" ? stop : reload);
 }

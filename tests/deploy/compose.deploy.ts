@@ -2,7 +2,8 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { allOf, readFromAll, writeToAll } from "./all-services.ts";
-import { docker, tryDocker, until, work } from "./docker.ts";
+import { docker, tryDocker, work } from "./docker.ts";
+import { until } from "./until.ts";
 
 const nodes = 3;
 const compose = readFileSync("compose.yaml", "utf8");
@@ -73,9 +74,12 @@ beforeAll(async () => {
   buildStandIns();
   // The command of the guide, in the background.
   docker("compose", "up", "--build", "--detach", "--scale", `etagere=${nodes}`);
-  await until("the load balancer has found a node", async () => {
-    const response = await fetch("http://127.0.0.1:10000/devstoreaccount1?comp=list");
-    return response.status >= 400;
+  await until("the load balancer has found a node", async (signal) => {
+    const list = "http://127.0.0.1:10000/devstoreaccount1?comp=list";
+    const response = await fetch(list, { signal });
+    await response.arrayBuffer();
+    // Without a node the load balancer answers 503; a node rejects the anonymous request.
+    return response.status < 500;
   });
 });
 afterAll(() => {
@@ -106,9 +110,12 @@ it("compose continues without a node that was killed", async () => {
   const [killed = "", other = ""] = containersOf("etagere");
   docker("kill", "--signal=KILL", killed);
   await writeToAll(addressOf(other), "survived");
-  await until("the load balancer has left out the node", async () => {
+  const isLeftOut = async () => {
     expect(await readFromAll("127.0.0.1", "survived")).toEqual(allOf("survived"));
     return true;
-  });
+  };
+  // The clients repeat requests after some seconds.
+  const limits = { attemptMilliseconds: 60_000 };
+  await until("the load balancer has left out the node", isLeftOut, limits);
   expect(await readFromAll("127.0.0.1", "balanced")).toEqual(allOf("balanced"));
 });

@@ -11,6 +11,13 @@ const docker = read("Dockerfile").replaceAll(/\\\n\s*/g, "");
 const imageStage = docker.slice(docker.lastIndexOf("\nFROM "));
 const ignored = read(".dockerignore").trim().split("\n");
 const manifests = readdirSync("deploy/kubernetes").map((name) => join("deploy/kubernetes", name));
+const guides = [
+  "README.md",
+  "docs/SCALE.md",
+  "docs/guides/ci.md",
+  "docs/guides/installing.md",
+  "docs/guides/migrating-from-azurite.md",
+];
 const listeners = ["blob", "queue", "table", "file", "dfs", "smb"] as const;
 const ports = listeners.map((name) => flagDefaults[`${name}Port`]);
 const { version, repository } = JSON.parse(read("package.json")) as {
@@ -112,11 +119,10 @@ describe("versions", () => {
     ["docker-bake.hcl", /variable "VERSION" \{\n\s+default = "(.*)"/g],
     ["deploy/chart/Chart.yaml", /^(?:appVersion|version): (\S+)$/gm],
     ...["compose.yaml", ...manifests.filter((path) => !path.includes("secret"))].map(
-      (path) => [path, /image: "?etagere:([\w.-]+)"?$/gm] as const,
+      (path) => [path, /image: "?(?:ghcr\.io\/etagere\/)?etagere:([\w.-]+)"?$/gm] as const,
     ),
-    ...["README.md", "docs/SCALE.md", "docs/guides/installing.md"].map(
-      (path) => [path, /\betagere:(\d[\w.-]+)/g] as const,
-    ),
+    ["packages/azurite-names/package.json", /"(?:version|etagere)": "(.*)"/g],
+    ...guides.map((path) => [path, /\betagere:(\d[\w.-]+)/g] as const),
   ] as const)("%s has that of the package", (path, pattern) => {
     const found = new Set([...read(path).matchAll(pattern)].map(([, each]) => each));
     expect(found).toEqual(new Set([version]));
@@ -126,8 +132,52 @@ describe("versions", () => {
     const images = [...read("compose.yaml").matchAll(/^\s+image: (\S+)$/gm)];
     expect(images.length).toBe(5);
     for (const [, image] of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+$/);
-    const guides = ["README.md", "docs/SCALE.md", "docs/guides/installing.md"].map(read).join("\n");
-    expect(guides).not.toMatch(/docker run[^\n]* etagere( |\n|`|$)/);
+    const texts = guides.map(read).join("\n").replaceAll("\\\n", "");
+    expect(texts).not.toMatch(/docker run(?:(?! etagere:)[^\n])* etagere( |\n|`|$)/);
+    expect(texts).not.toMatch(/-t etagere( |`)|Container\("etagere"\)/);
+  });
+});
+
+describe("the values of the chart", () => {
+  interface Schema {
+    readonly type?: string;
+    readonly properties?: Readonly<Record<string, Schema>>;
+    readonly additionalProperties?: unknown;
+    readonly items?: Schema;
+  }
+  const schema = JSON.parse(read("deploy/chart/values.schema.json")) as Schema;
+
+  /** The paths of values, with the schemas. */
+  function schemasBelow(path: string, each: Schema): readonly (readonly [string, Schema])[] {
+    const inside = Object.entries(each.properties ?? {});
+    const below = inside.flatMap(([name, one]) => schemasBelow(`${path}.${name}`, one));
+    return [[path, each], ...below];
+  }
+
+  it("are all in the schema, and the other way round", () => {
+    const parents: string[] = [];
+    const present = read("deploy/chart/values.yaml")
+      .split("\n")
+      .flatMap((line) => {
+        const found = /^( *)(\w+):/.exec(line);
+        if (found === null) return [];
+        const [, indent = "", name = ""] = found;
+        parents.splice(indent.length / 2, Infinity, name);
+        return [`.${parents.join(".")}`];
+      });
+    // Free objects of Kubernetes, with defaults, and the token, which has none.
+    const isFree = (path: string): boolean => /^\.(resources|secret)\./.test(path);
+    const declared = schemasBelow("", schema).map(([path]) => path);
+    // Helm itself adds this one.
+    const values = declared.filter((path) => !["", ".global"].includes(path) && !isFree(path));
+    expect(values.toSorted()).toEqual(present.filter((path) => !isFree(path)).toSorted());
+  });
+
+  it("have no unknown names where the chart reads them", () => {
+    const open = schemasBelow("", schema)
+      .filter(([path, { properties }]) => properties !== undefined && path !== ".secret")
+      .filter(([, { additionalProperties }]) => additionalProperties !== false);
+    expect(open.map(([path]) => path)).toEqual([]);
   });
 });
 

@@ -1,8 +1,10 @@
-import { chownSync, mkdirSync, readFileSync } from "node:fs";
+import { chownSync, cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, it } from "vitest";
+import { azuriteFixture } from "../import/azurite-fixture.ts";
 import { allOf, readFromAll, writeToAll } from "./all-services.ts";
-import { docker, healthOf, tryDocker, until, work } from "./docker.ts";
+import { docker, healthOf, tryDocker, work } from "./docker.ts";
+import { until } from "./until.ts";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 const image = `etagere:${version}`;
@@ -80,6 +82,32 @@ it("the image serves all clients, and keeps everything over a stop and a kill", 
   docker("rm", "--force", name);
   docker("volume", "rm", "etagere-kept");
 });
+
+it("the command of the guide imports a folder of Azurite into the volume of the image", async () => {
+  const folder = join(work, "azurite-data");
+  const fixture = await azuriteFixture();
+  cpSync(fixture.folder, folder, { recursive: true });
+  fixture.remove();
+  for (const path of [folder, ...pathsIn(folder)]) chownSync(path, 1000, 1000);
+  const guide = readFileSync("docs/guides/migrating-from-azurite.md", "utf8");
+  const [, command = ""] = /^docker (run --rm [^`]*)```/m.exec(guide) ?? [];
+  const words = command.trim().replaceAll("\\\n", "").split(/\s+/);
+  const local = words.map((word) => word.replace(/^"\$PWD\/azurite-data:(.*)"$/, `${folder}:$1`));
+  expect(local).toContain(`${folder}:/azurite:ro`);
+  expect(docker(...local)).toMatch(/imported [1-9]\d* containers/);
+  run("--volume", "etagere:/data", image);
+  await untilHealthy();
+  // Accounts and certificates are read again (docs/guides/kubernetes.md): the server stays.
+  docker("exec", name, "sh", "-c", "kill -HUP 1");
+  docker("exec", name, "etagere", "status", "--alive", "--location", "/data");
+  docker("rm", "--force", name);
+  docker("volume", "rm", "etagere");
+});
+
+function pathsIn(folder: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return names.map((each) => join(folder, each));
+}
 
 it("the image serves as any user, without a name", async () => {
   run("--user", "54321:54321", image);

@@ -4,14 +4,18 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCommand, type StartedCommand } from "../cli/start-command.ts";
 import { rawClient } from "../harness/raw-client.ts";
-import { runInRuntime, runtimeWords, until, work } from "./docker.ts";
+import { runInRuntime, runtimeWords, work } from "./docker.ts";
 import { panelQueries } from "./panel-queries.ts";
+import { until } from "./until.ts";
 
 const folder = join(work, "prometheus");
 const token = "a token for the admin listener";
 const address = "http://127.0.0.1:9090";
 /** Scraped every second; several scrapes for a rate. */
 const rateInterval = "20s";
+const responseMillisecondsMax = 10_000;
+/** Of all queries, and the load before them. */
+const panelsMillisecondsMax = 60_000;
 const writers = 8;
 const rounds = 12;
 let server: StartedCommand;
@@ -21,8 +25,13 @@ interface QueryResponse {
   readonly data: { readonly result: readonly { readonly value: readonly [number, string] }[] };
 }
 
+async function textOf(url: string, headers: Readonly<Record<string, string>> = {}) {
+  const signal = AbortSignal.timeout(responseMillisecondsMax);
+  return (await fetch(url, { headers, signal })).text();
+}
+
 async function get(path: string): Promise<unknown> {
-  return (await fetch(`${address}${path}`)).json();
+  return JSON.parse(await textOf(`${address}${path}`));
 }
 
 async function resultsOf(query: string): Promise<readonly string[]> {
@@ -100,14 +109,9 @@ describe("Prometheus", () => {
   });
 
   it("accepts all metrics", async () => {
-    const metrics = await fetch(
-      `${server.urlOf("admin").replace("0.0.0.0", "127.0.0.1")}/metrics`,
-      {
-        headers: { authorization: `Bearer ${token}` },
-      },
-    );
+    const admin = server.urlOf("admin").replace("0.0.0.0", "127.0.0.1");
     const path = join(folder, "metrics.txt");
-    writeFileSync(path, await metrics.text());
+    writeFileSync(path, await textOf(`${admin}/metrics`, { authorization: `Bearer ${token}` }));
     const script = `promtool check metrics --extended < ${path} | head -5`;
     expect(runInRuntime("sh", "-c", script)).toContain("Metric");
   });
@@ -115,7 +119,7 @@ describe("Prometheus", () => {
   it("answers the query of every panel with data", async () => {
     const unanswered = new Map(panelQueries().map(({ title, query }) => [title, query]));
     expect(unanswered.size).toBeGreaterThan(35);
-    await until("every panel has data", async () => {
+    const areAnswered = async () => {
       await makeConflicts();
       for (const [title, query] of unanswered) {
         const filled = query
@@ -124,7 +128,9 @@ describe("Prometheus", () => {
         if ((await resultsOf(filled)).length > 0) unanswered.delete(title);
       }
       return unanswered.size === 0;
-    }).catch((error: unknown) => {
+    };
+    const limits = { attemptMilliseconds: panelsMillisecondsMax };
+    await until("every panel has data", areAnswered, limits).catch((error: unknown) => {
       throw new Error(`no data: ${[...unanswered.keys()].join("; ")}`, { cause: error });
     });
     const conflicts = `sum(rate(etagere_requests_total{status="412"}[${rateInterval}]))`;

@@ -43,16 +43,10 @@ describe.each(folders)("the npm package of %s", (folder) => {
       .flatMap((path) => {
         const prose = readFileSync(posix.join(folder, path), "utf8");
         const links = [...prose.matchAll(/\]\((?!\w+:|#)([^)\s#]+)(?:#[^)]*)?\)/g)];
-        return (
-          links
-            .map(([, link = ""]) => posix.join(posix.dirname(path), link))
-            .filter((target) => !paths.some((each) => each === target || isBelow(each, target)))
-            // The contract names the tests of each guarantee, which only the sources have.
-            .filter(
-              (target) => path !== "docs/CONTRACT.md" || !/\.(test|proof)?\.?ts$/.test(target),
-            )
-            .map((target) => `${path}: ${target}`)
-        );
+        return links
+          .map(([, link = ""]) => posix.join(posix.dirname(path), link))
+          .filter((target) => !paths.some((each) => each === target || isBelow(each, target)))
+          .map((target) => `${path}: ${target}`);
       });
     expect(broken).toEqual([]);
   });
@@ -75,7 +69,8 @@ describe.each(folders)("the npm package of %s", (folder) => {
 
 it("the server's package contains the program, its types and the explorer", () => {
   const needed = ["bin/etagere", "dist/cli/main.js", "dist/index.d.ts", "ui/dist/index.html"];
-  needed.push("dist/index.d.cts", "dist/jest.d.cts", "dist/THIRD-PARTY-NOTICES.txt");
+  needed.push("dist/index.d.cts", "dist/jest.d.cts", "dist/node-test.cjs", "dist/vitest.d.cts");
+  needed.push("dist/THIRD-PARTY-NOTICES.txt");
   needed.push("dist/tour.js");
   expect(packed.get(".")).toEqual(expect.arrayContaining(needed));
 });
@@ -89,6 +84,23 @@ it("the types for require have every name of those for import", () => {
   const exported = namesIn("src/index.ts", /^export (?:type )?\{([^}]+)\}/gm);
   expect(exported.length).toBeGreaterThan(10);
   expect(namesIn("src/index.cts", /^ {2}export type (\w+) =/gm)).toEqual(exported);
+});
+
+it("the documents name archives so that npm takes them for files", () => {
+  const guides = readdirSync("docs/guides").map((name) => `docs/guides/${name}`);
+  const texts = ["README.md", "CONTRIBUTING.md", ...guides].map((path) =>
+    readFileSync(path, "utf8"),
+  );
+  const commands = texts.flatMap((text) => text.match(/npm (?:publish|i|install) .*\.tgz/g) ?? []);
+  expect(commands.length).toBeGreaterThan(2);
+  const words = commands.flatMap((command) => command.split(" "));
+  // npm takes a/b for a repository of GitHub.
+  expect(words.filter((word) => word.endsWith(".tgz") && !word.startsWith("./"))).toEqual([]);
+  // The second package depends on the first, which no registry may have yet.
+  const names = /azurite-names-\S+\.tgz/;
+  for (const command of commands.filter((each) => names.test(each))) {
+    expect(command).toMatch(/ \.\/etagere-\d\S+\.tgz /);
+  }
 });
 
 function isBelow(path: string, folder: string): boolean {

@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 interface Component {
   readonly "bom-ref": string;
@@ -108,4 +110,42 @@ it("the notes of a release are its section of the changelog", () => {
   expect(notesOf({ tag: "v1.2.3", changelog: older })).toContain("has no section");
   const unreleased = changelog.replace("2026-02-01", "unreleased");
   expect(notesOf({ tag: "v1.2.3", changelog: unreleased })).toContain("has no date");
+});
+
+const workflow = readFileSync(".github/workflows/release.yml", "utf8");
+const folder = temporaryFolder();
+
+/** The packages that the step of the workflow publishes while `published` is in the registry. */
+function publishedBeside(published: string): readonly string[] {
+  const [, script = ""] =
+    /name: npm packages, the server first\n[^]*?run: \|\n((?: {10}.*\n)+)/.exec(workflow) ?? [];
+  const record = join(folder, "record");
+  writeFileSync(record, "");
+  const npm = `#!/bin/sh
+    if [ "$1" = publish ]; then echo "$5" >> ${record}; exit; fi
+    if [ "$1 $2 $3" = "view ${published} version" ]; then echo 1.2.3; exit; fi
+    echo "npm error code E404" >&2; exit 1`;
+  writeFileSync(join(folder, "npm"), npm, { mode: 0o755 });
+  const PATH = `${folder}${delimiter}${process.env["PATH"]}`;
+  const env = { ...process.env, PATH, VERSION: "1.2.3" };
+  // As GitHub runs a step.
+  execFileSync("bash", ["-e", "-c", script], { env, stdio: "pipe" });
+  return readFileSync(record, "utf8").split("\n").slice(0, -1);
+}
+
+it("a release publishes both packages, and later only those that are missing", () => {
+  const both = ["./release/etagere-1.2.3.tgz", "./release/etagere-azurite-names-1.2.3.tgz"];
+  expect(publishedBeside("none")).toEqual(both);
+  expect(publishedBeside("etagere@1.2.2")).toEqual(both);
+  expect(publishedBeside("etagere@1.2.3")).toEqual(both.slice(1));
+});
+
+it("every job of a release that publishes waits for the approval", () => {
+  const jobs = workflow.split(/^ {2}(?=\w+:$)/m).slice(1);
+  const publishing = jobs.filter((job) => /npm publish|--push|gh release create/.test(job));
+  expect(publishing.map((job) => /^\w+/.exec(job)?.[0])).toEqual(["image", "publish"]);
+  for (const job of publishing) {
+    const approved = /^ {4}environment: (?:release|\$\{\{ .*push' && 'release' \|\| '' \}\})$/m;
+    expect(job).toMatch(approved);
+  }
 });

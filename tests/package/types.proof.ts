@@ -1,12 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { pack } from "./packed-package.ts";
 
 /** Not dependencies of the project: they judge its package, nothing else. */
 const checkers = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
+/** The oldest compiler that the guide names (docs/guides/testing.md), and the types it needs. */
+const oldest = ["typescript@5.7.3", "@types/node@20.19.43", "vitest@4.1.11"];
 const folder = temporaryFolder();
 const names = { server: ".", azuriteNames: "./packages/azurite-names" };
 const archives = { server: "", azuriteNames: "" };
@@ -17,7 +19,7 @@ beforeAll(() => {
     archives[name] = join(folder, pack(names[name], folder).filename);
   }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "project", private: true }));
-  const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", ...checkers];
+  const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", ...checkers, ...oldest];
   const options = { cwd: folder, encoding: "utf8", stdio: "pipe" } as const;
   execFileSync("npm", [...words, archives.server], options);
 }, installMillisecondsMax);
@@ -38,9 +40,8 @@ it("publint accepts both packages, also its suggestions", () => {
 
 it("are-the-types-wrong accepts every entry of the package", () => {
   const words = [archives.server, "--profile", "node16"];
-  // The program is no module. The entries for vitest and node:test are ES modules alone, which
-  // `require` of every supported Node.js loads.
-  words.push("--exclude-entrypoints", "./bin/etagere", "--ignore-rules", "cjs-resolves-to-esm");
+  // The program is no module.
+  words.push("--exclude-entrypoints", "./bin/etagere");
   const { status, output } = runTool("attw", [...words, "--format", "json"]);
   expect(status, output).toBe(0);
   const { analysis } = JSON.parse(output) as { analysis: { entrypoints: object } };
@@ -52,6 +53,9 @@ const users = {
   "user.cts": `import etagere = require("etagere");
     import { start, type StartOptions } from "etagere";
     import { testServer, type TestServer } from "etagere/jest";
+    import { testServer as ofNode, type TestServer as NodeServer } from "etagere/node-test";
+    import { testServer as ofVitest, type TestServer as VitestServer } from "etagere/vitest";
+    export const others: readonly [NodeServer, VitestServer] = [ofNode(), ofVitest()];
     const options: StartOptions = { blobPort: 0 };
     export const one: Promise<etagere.EtagereServer> = start(options);
     export const refused = (error: unknown): boolean => error instanceof etagere.StartRefused;
@@ -63,13 +67,27 @@ const users = {
     export const { urls } = testServer();`,
 };
 
-it.each(Object.keys(users) as (keyof typeof users)[])("TypeScript compiles %s", (name) => {
-  const sources = join(folder, "sources");
-  mkdirSync(sources, { recursive: true });
-  writeFileSync(join(sources, name), users[name]);
-  const flags = ["--module", "nodenext", "--strict", "--noEmit", "--skipLibCheck", "--types", ""];
-  const words = [...flags, join(sources, name)];
-  const compiler = resolve("node_modules/.bin/tsc");
-  const { status, stdout } = spawnSync(compiler, words, { cwd: folder, encoding: "utf8" });
-  expect(status, stdout).toBe(0);
+const installed = join(folder, "node_modules/.bin/tsc");
+const compilers = {
+  "the present one": [resolve("node_modules/.bin/tsc"), "--skipLibCheck", "--types", ""],
+  // All declarations are checked, as without settings.
+  "the oldest one": [installed, "--target", "es2023", "--types", "node"],
+};
+
+describe.each(Object.entries(compilers))("TypeScript, %s", (_, [compiler = "", ...flags]) => {
+  it.each(Object.keys(users) as (keyof typeof users)[])("compiles %s", (name) => {
+    const sources = join(folder, "sources");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, name), users[name]);
+    const words = ["--module", "nodenext", "--strict", "--noEmit", ...flags, join(sources, name)];
+    const { status, stdout } = spawnSync(compiler, words, { cwd: folder, encoding: "utf8" });
+    expect(status, stdout).toBe(0);
+  });
+});
+
+it("require loads the entry for node:test", () => {
+  const program = `const { testServer } = require("etagere/node-test"); testServer();`;
+  const words = ["--no-warnings", "--eval", program];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: "utf8" });
+  expect(status, stderr).toBe(0);
 });

@@ -17,6 +17,19 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- if .Values.existingSecret }}{{ .Values.existingSecret }}{{ else if .Values.secret }}{{ include "etagere.name" . }}{{ end }}
 {{- end }}
 
+{{- /* "true" if the server may have a token for the admin listener. What an existing secret contains is
+unknown here. */ -}}
+{{- define "etagere.mayHaveToken" -}}
+{{- $may := or .Values.existingSecret (hasKey (default dict .Values.secret) "ETAGERE_ADMIN_TOKEN") }}
+{{- range .Values.extraEnv }}
+{{- $may = or $may (eq .name "ETAGERE_ADMIN_TOKEN") }}
+{{- end }}
+{{- range .Values.extraArgs }}
+{{- $may = or $may (hasPrefix "--adminTokenFile" .) }}
+{{- end }}
+{{- if $may }}true{{ end }}
+{{- end }}
+
 {{- define "etagere.ports" -}}
 - { name: blob, port: 10000 }
 - { name: queue, port: 10001 }
@@ -30,9 +43,16 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 metadata:
   labels:
     {{- include "etagere.labels" . | nindent 4 }}
-  {{- with .Values.podAnnotations }}
+  {{- $hasOwnSecret := and .Values.secret (not .Values.existingSecret) }}
+  {{- if or $hasOwnSecret .Values.podAnnotations }}
   annotations:
+    {{- if $hasOwnSecret }}
+    # Environment variables are read at the start: a change of the secret replaces the pods.
+    checksum/secret: {{ toYaml .Values.secret | sha256sum }}
+    {{- end }}
+    {{- with .Values.podAnnotations }}
     {{- toYaml . | nindent 4 }}
+    {{- end }}
   {{- end }}
 spec:
   # Ten seconds for running requests, and some for the rest.
@@ -144,7 +164,10 @@ spec:
         {{- if .Values.tls.secretName }}
         - { name: tls, mountPath: /tls, readOnly: true }
         {{- end }}
-  {{- if or .Values.shared.enabled .Values.tls.secretName }}
+        {{- with .Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  {{- if or .Values.shared.enabled .Values.tls.secretName .Values.extraVolumes }}
   volumes:
     {{- if .Values.shared.enabled }}
     - name: data
@@ -154,6 +177,9 @@ spec:
     - name: tls
       secret:
         secretName: {{ .Values.tls.secretName }}
+    {{- end }}
+    {{- with .Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- end }}
 {{- end }}

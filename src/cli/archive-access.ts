@@ -1,6 +1,5 @@
 import type { ServerArchives } from "../commands/archive/server-archives.ts";
 import { ArchiveRefused } from "../host/refused.ts";
-import { namesIn } from "../process/folder-listing.ts";
 import type { Values } from "./command.ts";
 import {
   adminHeaders,
@@ -12,9 +11,6 @@ import {
   type ServerAddress,
 } from "./admin-client.ts";
 import { checkOptions, locationOf, storeOptions, withStores } from "./with-stores.ts";
-import { existsSync } from "node:fs";
-import { rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
@@ -44,6 +40,8 @@ interface ArchiveAccess<T> {
   readonly onStore: (archives: ServerArchives) => Promise<T>;
   /** Whether a data folder that does not exist is created: by `load`, not by `export`. */
   readonly mayCreate: boolean;
+  /** Called before a data folder is opened, which may create it. */
+  readonly beforeOpening?: () => Promise<void>;
 }
 
 /** Exports or loads through the server of the location if one responds, else with its stores. */
@@ -59,7 +57,7 @@ export async function accessArchives<T>(
 
 async function onStores<T>(
   { location: folder, store, storeFile, content, encryption }: ArchiveValues,
-  { onStore, mayCreate }: ArchiveAccess<T>,
+  { onStore, mayCreate, beforeOpening }: ArchiveAccess<T>,
 ): Promise<T> {
   const options = await checkOptions({
     location: folder,
@@ -74,32 +72,8 @@ async function onStores<T>(
     throw new ArchiveRefused([`${location}: not a data folder, and no server uses it`]);
   }
   const { folderArchives } = await import("../commands/archive/server-archives.ts");
-  const work = (): Promise<T> =>
-    withStores(options, (stores, world) => onStore(folderArchives(stores, world)));
-  return options.store === undefined ? removeIfFailed(location, work) : work();
-}
-
-/** Runs `work`. If it fails, removes what it has created in a data folder that was missing or empty
- *  before: an empty folder with plain data would be refused by the same command with
- *  `--encryption`, which is a likely correction. */
-async function removeIfFailed<T>(location: string, work: () => Promise<T>): Promise<T> {
-  const before = namesIfPresent(location);
-  try {
-    return await work();
-  } catch (error) {
-    // A server may have been started on the folder since: each process on it has a file there.
-    const users = namesIfPresent(join(location, "store", "open"));
-    const isOwn = (before ?? []).length === 0 && (users ?? []).length === 0;
-    const created = isOwn ? (namesIfPresent(location) ?? []) : [];
-    for (const name of created) await rm(join(location, name), { recursive: true, force: true });
-    // Fails if the folder is not empty, because another process has created a file in it.
-    if (before === undefined && isOwn) await rmdir(location).catch(() => undefined);
-    throw error;
-  }
-}
-
-function namesIfPresent(folder: string): readonly string[] | undefined {
-  return existsSync(folder) ? namesIn(folder) : undefined;
+  await beforeOpening?.();
+  return withStores(options, (stores, world) => onStore(folderArchives(stores, world)));
 }
 
 interface ArchiveCall {

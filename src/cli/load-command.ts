@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { pipeline, Readable, Transform } from "node:stream";
 import { openArchiveFile, openPlain } from "../commands/archive/archive-file.ts";
+import { readFrames } from "../commands/archive/archive-format.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import type { LoadRequest } from "../commands/archive/server-archives.ts";
 import type { Progress } from "../commands/progress.ts";
@@ -72,8 +73,22 @@ async function loadFrom(
       if (request.as !== undefined) query.set("as", request.as);
       return (await sendArchive(server, query, open)) as LoadReport;
     },
+    beforeOpening: () => checkBeginning(path, archiveKey),
     onStore: (archives) => archives.load(open(), request),
   });
+}
+
+/** Reads the beginning of an archive file, so that an archive that cannot be read at all, for example
+ *  without its key, creates no data folder: the corrected command may have `--encryption`, which
+ *  refuses a folder with plain data. */
+async function checkBeginning(path: string, archiveKey: string | undefined): Promise<void> {
+  if (path === "-" || !(await stat(path)).isFile()) return;
+  const archive = openArchiveFile(path);
+  try {
+    await readFrames(openPlain(archive, archiveKey)).next();
+  } finally {
+    archive.destroy();
+  }
 }
 
 async function sizeOf(path: string): Promise<number> {

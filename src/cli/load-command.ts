@@ -78,9 +78,9 @@ async function loadFrom(
   });
 }
 
-/** Reads the beginning of an archive file, so that an archive that cannot be read at all, for example
- *  without its key, creates no data folder: the corrected command may have `--encryption`, which
- *  refuses a folder with plain data. */
+/** Reads the beginning of an archive file, so that an archive that cannot be read at all, for
+ *  example without its key, creates no data folder: the corrected command may have `--encryption`,
+ *  which refuses a folder with plain data. */
 async function checkBeginning(path: string, archiveKey: string | undefined): Promise<void> {
   if (path === "-" || !(await stat(path)).isFile()) return;
   const archive = openArchiveFile(path);

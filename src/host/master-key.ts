@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { readStart } from "./files.ts";
 import { messageOf, StartRefused } from "./refused.ts";
 import type { Clock } from "../base/world.ts";
@@ -55,14 +55,16 @@ function outputOf(command: string, clock: Pick<Clock, "after">): Promise<Buffer>
   const shell = process.platform === "win32" ? ["cmd", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
   const [program = "", ...options] = shell;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, [...options, command], { stdio: ["ignore", "pipe", "pipe"] });
+    // Without free file descriptors it has no streams.
+    const child: ChildProcess = spawn(program, [...options, command], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const [output, errors]: [Buffer[], Buffer[]] = [[], []];
     let outputBytes = 0;
     const end = (failure: string | undefined): void => {
       cancel();
       // Programs that the shell has started may live on, and must not keep this process running.
-      child.stdout.destroy();
-      child.stderr.destroy();
+      for (const stream of [child.stdout, child.stderr]) stream?.destroy();
       if (failure === undefined) return resolve(Buffer.concat(output));
       child.kill("SIGKILL");
       child.unref();
@@ -70,16 +72,16 @@ function outputOf(command: string, clock: Pick<Clock, "after">): Promise<Buffer>
     };
     const expire = (): void => end(`the command did not end within ${commandSecondsMax} s`);
     const cancel = clock.after(commandSecondsMax * 1000, expire);
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.once("error", (error) => end(`the command did not start: ${error.message}`));
+    child.stdout?.on("data", (chunk: Buffer) => {
       output.push(chunk);
       outputBytes += chunk.length;
       if (outputBytes > keyTextMax) end(`the command printed more than ${keyTextMax} bytes`);
     });
-    child.stderr.on("data", (chunk: Buffer) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
       errors.push(chunk);
       errors.splice(0, errors.length, Buffer.concat(errors).subarray(-errorBytesMax));
     });
-    child.once("error", (error) => end(`the command did not start: ${error.message}`));
     child.once("close", (code, signal) => {
       if (code === 0) return end(undefined);
       const how = signal === null ? `failed with code ${code}` : `was ended by ${signal}`;

@@ -207,14 +207,14 @@ describe("1 durable: a folder that an interrupted restore has left", () => {
   };
 
   it.each([0, 1, 4096, 8192, 40_000, "one page less"] as const)(
-    "is refused if the records are cut off at %s bytes",
+    "is refused if the records are truncated to %s bytes",
     async (bytes) => {
       const problems = problemsAfter(async (location) => {
         const cut = bytes === "one page less" ? usedBytes(location) - pageBytes : bytes;
         truncateSync(store(location), cut);
-        await expect(start({ ...freePorts, location })).rejects.toThrow("is cut off");
+        await expect(start({ ...freePorts, location })).rejects.toThrow("is truncated");
       });
-      await expect(problems).rejects.toThrow("is cut off; restore it from a backup");
+      await expect(problems).rejects.toThrow("is truncated; restore it from a backup");
     },
   );
 

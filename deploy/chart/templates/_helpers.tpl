@@ -25,7 +25,7 @@ unknown here. */ -}}
 {{- $may = or $may (eq .name "ETAGERE_ADMIN_TOKEN") }}
 {{- end }}
 {{- range .Values.extraArgs }}
-{{- $may = or $may (hasPrefix "--adminTokenFile" .) }}
+{{- $may = or $may (hasPrefix "--adminToken" .) }}
 {{- end }}
 {{- if $may }}true{{ end }}
 {{- end }}

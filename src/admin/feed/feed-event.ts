@@ -94,7 +94,7 @@ export function feedEventsOf(observed: ObservedRequest, sink: FeedSink): void {
 /** A change of the state of an object for which later requests are rejected, as traces
  *  (`server/telemetry`) need it: a write that gives the object a new ETag, a deletion of an object
  *  that requests have conditions for, or a lease action. It has the address of the object rather
- *  than its name, which costs more than the rest and which a write needs not. */
+ *  than its name, which costs more than the rest and which most writes do not need. */
 export interface ObjectChange {
   readonly kind: "lease" | "write" | "deletion";
   readonly requestId: string;

@@ -7,6 +7,7 @@ import { readMasterKey } from "../../host/master-key.ts";
 import { unwrapKeys } from "../../store/encryption/keyring.ts";
 import { keyringKey } from "../../store/encryption/record-cipher.ts";
 import { checkLength, recordsFile } from "../../store/lmdb/data-file.ts";
+import { StoreDamaged } from "../../store/lmdb/location.ts";
 import { textOfKey } from "../../encoding/keys.ts";
 import type { Options } from "../../server/options.ts";
 import type { Clock } from "../../base/world.ts";
@@ -110,6 +111,9 @@ export async function checkEncryption(
     const text = `the master key opens ${keys.length} data key${keys.length === 1 ? "" : "s"}`;
     return [ok(subject, text)];
   } catch (error) {
+    if (error instanceof StoreDamaged) {
+      return [problem("data folder", error.message, "restore the whole folder from one backup")];
+    }
     const advice =
       "give the master key of this data with --encryption; without it the data cannot be read " +
       "(docs/guides/encryption.md)";

@@ -85,12 +85,13 @@ function spareFile(folder: string): Omit<SpareSpace, "use"> & { readonly path: s
   return {
     path,
     bytes: spareBytes,
+    isAllocated: () => existsSync(path),
     async isDiskFull() {
       const { bavail, bsize } = await statfs(folder);
       return bavail * bsize < spareBytes;
     },
     fill() {
-      if (existsSync(path)) return;
+      if (this.isAllocated()) return;
       const draft = `${path}.draft`;
       try {
         writeFileSync(draft, Buffer.alloc(spareBytes), { mode: 0o600 });

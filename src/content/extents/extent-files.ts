@@ -74,6 +74,8 @@ export function storedEndOf(
 /** Space that is allocated before the disk is full, for an extent that compaction writes then. */
 export interface SpareSpace {
   readonly bytes: number;
+  /** Whether the space is allocated. */
+  isAllocated(): boolean;
   /** Whether so little space is free that bodies are, or soon will be, rejected. */
   isDiskFull(): Promise<boolean>;
   /** Allocates the spare space unless it is there; synchronous, so that no body gets space that was

@@ -92,6 +92,8 @@ export interface Region {
 
 /** `aligned` extents get large bodies, each from a whole block on, so that the writes bypass the
  *  system's cache (`disk-files.ts`). `packed` extents get all smaller bodies, without gaps. */
+type ExtentKind = "packed" | "aligned";
+
 /** Whether so much of an extent is dead that it is compacted: half of it, or 1/8 on a full disk. */
 export function isSparse(
   { bytes, liveBytes }: { readonly bytes: number; readonly liveBytes: bigint },
@@ -99,8 +101,6 @@ export function isSparse(
 ): boolean {
   return isDiskFull ? 8n * liveBytes < 7n * BigInt(bytes) : 2n * liveBytes < BigInt(bytes);
 }
-
-type ExtentKind = "packed" | "aligned";
 
 /** An extent that this process appends to, or has filled but not yet sealed. */
 interface OpenExtent {

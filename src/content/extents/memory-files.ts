@@ -28,6 +28,7 @@ export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
     // Compaction may exceed the limit by one extent, because it needs space before it frees any.
     spare: {
       bytes: extentBytes,
+      isAllocated: () => budget.bytesLeft >= 0,
       isDiskFull: async () => budget.bytesLeft < extentBytes,
       fill: () => {},
       use: async (extent) => (budget.bytesLeft < 0 ? undefined : create(extent, extentBytes)),

@@ -295,11 +295,12 @@ export async function moveLiveEnd(
   spare: SpareSpace,
 ): Promise<boolean> {
   const { store, writer } = parts;
+  if (!spare.isAllocated()) return false;
   const found = await store.snapshot(async (view) => {
     const end = await liveEnd(parts, view, extent);
     return end === undefined ? undefined : ownersAtEnd(parts, view, { extent, end, spare });
   });
-  if (found === undefined) return false;
+  if (found === undefined || found.slices.length === 0) return false;
   const reserve = await writer.createSpare();
   if (reserve === undefined) return false;
   return moveSlices(parts, extent, found, { from: found.from, reserve });

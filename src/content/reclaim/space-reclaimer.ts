@@ -91,9 +91,9 @@ class GarbageCollector {
     }
     for (const { extent, bytes } of cuts) {
       await files.truncate?.(extent, bytes);
-      // The spare space for compaction is allocated again before a body can get the freed space.
-      files.spare?.fill();
     }
+    // The spare space for compaction is allocated again before a body can get the freed space.
+    if (extents.length + cuts.length > 0) files.spare?.fill();
   }
 
   async #readEntries(): Promise<readonly GarbageEntry[]> {
@@ -291,8 +291,9 @@ export class SpaceReclaimer {
     if (!isLeader) this.#observations.clear();
     const isMore = isLeader && (await this.#reclaim(isFull));
     await this.#closeRemoved();
-    if (isMore || !isFull || !this.#garbage.isPending) return isMore;
-    return fullDiskPauseMilliseconds;
+    if (isMore || !isFull) return isMore;
+    // The leader frees what no process can read: it waits for the horizons of all.
+    return !isLeader || this.#garbage.isPending ? fullDiskPauseMilliseconds : false;
   }
 
   async #reclaim(isFull: boolean): Promise<boolean> {
@@ -363,7 +364,7 @@ export class SpaceReclaimer {
     const ordered = sparse.toSorted((a, b) => Number(a.liveBytes - b.liveBytes));
     try {
       if (isFull && (await this.#shrink(ordered))) return true;
-      // What waits to be freed is the space for copies.
+      // Copies need the space that is freed when no reader can see it any more.
       if (isFull && this.#garbage.isPending) return false;
       let changed = false;
       for (const { extent } of ordered) changed = (await this.#compact(extent)) || changed;
@@ -390,9 +391,11 @@ export class SpaceReclaimer {
   /** Moves the last live bytes of the sparsest extent to spare space, so that it can be cut. */
   async #moveEnd(ordered: readonly ExtentState[]): Promise<boolean> {
     const { spare } = this.#parts.files;
-    if (spare === undefined) return false;
+    if (spare?.isAllocated() !== true) return false;
     const first = ordered.find(({ extent }) => !this.#notCompactable.has(extent));
-    return first !== undefined && moveLiveEnd(this.#parts, first.extent, spare);
+    if (first === undefined) return false;
+    const move = (extent: bigint): Promise<boolean> => moveLiveEnd(this.#parts, extent, spare);
+    return this.#skipUnmovable(first.extent, move);
   }
 
   #isSmall({ record }: ExtentState): boolean {
@@ -400,12 +403,19 @@ export class SpaceReclaimer {
     return sealedBytes !== undefined && sealedBytes < this.#parts.extentBytes / 64;
   }
 
-  /** Compacts one extent. Logs a failure instead of throwing it, because one unreadable extent must
-   *  not block the others. */
   async #compact(extent: bigint): Promise<boolean> {
     if (this.#notCompactable.has(extent)) return false;
+    return this.#skipUnmovable(extent, (each) => compactExtent(this.#parts, each));
+  }
+
+  /** Moves bytes of one extent. Logs a failure instead of throwing it, because one unreadable
+   *  extent must not block the others. */
+  async #skipUnmovable(
+    extent: bigint,
+    move: (extent: bigint) => Promise<boolean>,
+  ): Promise<boolean> {
     try {
-      const moved = await compactExtent(this.#parts, extent);
+      const moved = await move(extent);
       if (!moved) this.#notCompactable.add(extent);
       return moved;
     } catch (error) {

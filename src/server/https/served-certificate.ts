@@ -1,3 +1,4 @@
+import { memoByObject } from "../../process/memo.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock, Log, Random } from "../../base/world.ts";
 import { readFile } from "node:fs/promises";
@@ -58,6 +59,9 @@ interface ServedCertificateOptions extends CertificateOptions {
   readonly worker?: { readonly isMain: boolean } | undefined;
 }
 
+/** For each read of the metrics; reading the end of a PFX decrypts it. */
+const endOf = memoByObject(certificateEnd);
+
 /** The certificate of all listeners of a process. A new one is used for new connections; those that
  *  are open keep theirs. */
 export class ServedCertificate {
@@ -90,7 +94,7 @@ export class ServedCertificate {
 
   /** When the present certificate expires; undefined if that is unknown. */
   get end(): Ticks | undefined {
-    return certificateEnd(this.#current);
+    return endOf(this.#current);
   }
 
   /** Reads the files again and renews the certificate of `--https` if it expires soon. If the new

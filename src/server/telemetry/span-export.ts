@@ -36,8 +36,8 @@ export class SpanExport {
 
   constructor(options: SpanExportOptions) {
     this.#options = options;
-    const { exporter } = options;
-    this.#processor = new BatchSpanProcessor({
+    const { exporter, waitingMax: maxQueueSize } = options;
+    const counted: SpanExporter = {
       export: (spans, done) => {
         this.#waiting -= spans.length;
         this.#exporting += spans.length;
@@ -47,7 +47,8 @@ export class SpanExport {
         });
       },
       shutdown: () => exporter.shutdown(),
-    });
+    };
+    this.#processor = new BatchSpanProcessor(counted, { maxQueueSize });
   }
 
   /** Number of spans that were lost since the start. */

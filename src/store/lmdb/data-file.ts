@@ -174,21 +174,13 @@ export function checkLength(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     // Another process may let the file grow, always before a meta page refers to the new pages.
-    const usedBytes = usedBytesOf(descriptor);
+    const hasMeta = fstatSync(descriptor).size >= metaCount * pageBytes;
+    const usedBytes = hasMeta ? readMeta(descriptor).nextPage * pageBytes : Infinity;
     if (fstatSync(descriptor).size >= usedBytes) return;
   } finally {
     closeSync(descriptor);
   }
-  throw new StoreDamaged(`${path} is cut off; restore it from a backup`);
-}
-
-/** The length of the file as its meta pages say; infinite if they are damaged. */
-function usedBytesOf(descriptor: number): number {
-  try {
-    return readMeta(descriptor).nextPage * pageBytes;
-  } catch {
-    return Infinity;
-  }
+  throw new StoreDamaged(`${path} is truncated; restore it from a backup`);
 }
 
 function decoded(buffer: Buffer, transaction: number): FileMeta {

@@ -12,7 +12,7 @@ import {
   StoreTooNew,
   claimLocation,
   formatVersion,
-  noteFormat,
+  writeFormat,
 } from "./location.ts";
 
 let location = "";
@@ -50,12 +50,12 @@ describe("claimLocation", () => {
   });
 
   it("rejects a location written by a newer release", () => {
-    noteFormat(location, 2);
+    writeFormat(location, 2);
     expect(() => claim({ format: 1 })).toThrow(StoreTooNew);
     claim({ format: 3 }).release();
     claim({ format: 2 }).release();
     // A later release has written to the folder of an earlier one.
-    noteFormat(location, 3);
+    writeFormat(location, 3);
     expect(() => claim({ format: 2 })).toThrow(StoreTooNew);
   });
 

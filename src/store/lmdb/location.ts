@@ -1,4 +1,5 @@
 import {
+  existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -28,8 +29,8 @@ export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
-/** A file of the data folder is not as the server has left it: cut off by an interrupted copy, for
- *  example. It must be restored. */
+/** A file of the data folder is not as the server has left it: truncated by an interrupted copy,
+ *  for example. It must be restored. */
 export class StoreDamaged extends Error {
   override readonly name = "StoreDamaged";
 }
@@ -120,11 +121,13 @@ export function checkFormat(location: string, format = formatVersion): void {
   );
 }
 
-/** Notes that this release has written to the folder: earlier ones, which may be unable to read it,
- *  refuse it from then on. Must precede the first write. Only for a process that has claimed the
+/** Makes releases with an earlier format, which may be unable to read what this one writes, refuse
+ *  the folder from now on. Must precede the first write. Only for a process that has claimed the
  *  folder: no process with another format has it open then. */
-export function noteFormat(location: string, format = formatVersion): void {
+export function writeFormat(location: string, format = formatVersion): void {
   if (readFormat(location) === format) return;
+  // A process of a later release may have written to the folder since `checkFormat`.
+  checkFormat(location, format);
   // Several processes may do this at once, with the same content.
   const path = join(location, formatFile);
   const draft = `${path}.${process.pid}`;
@@ -136,8 +139,8 @@ export function noteFormat(location: string, format = formatVersion): void {
 /** Undefined for a new folder, and after a loss of power before the first write. */
 function readFormat(location: string): number | undefined {
   const path = join(location, formatFile);
-  const text = readText(path);
-  if (text === undefined) return undefined;
+  if (!existsSync(path)) return undefined;
+  const text = readFileSync(path, "utf8");
   if (/^[1-9][0-9]{0,5}\n?$/.test(text)) return Number(text);
   throw new StoreDamaged(`${path} must contain the number of a format; restore it from a backup`);
 }

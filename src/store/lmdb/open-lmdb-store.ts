@@ -13,7 +13,7 @@ import {
   type TransactionalStoreOptions,
 } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { awaitLocation, noteFormat } from "./location.ts";
+import { awaitLocation, writeFormat } from "./location.ts";
 import { checkLength, recordsFile, removeSparseLockFile } from "./data-file.ts";
 import { isAheadOf, OverlayEngine, volatileRange } from "./overlay-engine.ts";
 
@@ -49,7 +49,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   if (ephemeral) removeEarlierBoots(location, name);
   try {
     // A file that ends with the boot has no data for another release.
-    if (!ephemeral) noteFormat(location);
+    if (!ephemeral) writeFormat(location);
     if (claim.isExclusive) removeSparseLockFile(join(location, name));
     if (!ephemeral) await ensureStoreFile(join(location, name));
     const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock, log });

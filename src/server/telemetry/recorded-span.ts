@@ -110,19 +110,24 @@ export class RecordedSpan implements Span, ReadableSpan {
 
   get attributes(): Attributes {
     const { attributesMax, valueUnitsMax } = this.#recorder.limits;
-    const given: Attributes = {};
-    for (const [name, value] of this.#given().slice(0, attributesMax)) {
-      given[name] = typeof value === "string" ? value.slice(0, valueUnitsMax) : value;
+    const shown: Attributes = {};
+    let count = 0;
+    // Loops over names, because arrays of entries would double the time of an export.
+    for (const name in this.#attributes) {
+      const value = this.#attributes[name];
+      if (value === undefined) continue;
+      count += 1;
+      if (count > attributesMax) break;
+      const isLong = typeof value === "string" && value.length > valueUnitsMax;
+      shown[name] = isLong ? value.slice(0, valueUnitsMax) : value;
     }
-    return given;
+    return shown;
   }
 
   get droppedAttributesCount(): number {
-    return Math.max(0, this.#given().length - this.#recorder.limits.attributesMax);
-  }
-
-  #given() {
-    return Object.entries(this.#attributes ?? {}).filter(([, value]) => value !== undefined);
+    let count = 0;
+    for (const name in this.#attributes) if (this.#attributes[name] !== undefined) count += 1;
+    return Math.max(0, count - this.#recorder.limits.attributesMax);
   }
 
   get startTime(): HrTime {

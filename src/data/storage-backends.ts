@@ -81,8 +81,8 @@ export interface StorageBackend extends Pick<
   readonly owner: string;
   /** Ids of all running processes that share the store. */
   readonly owners: () => Promise<ReadonlySet<string>>;
-  /** Calls a function when the others may begin to remove what this process owns although it
-   *  runs (`Processes`). */
+  /** Calls a function when other processes may begin to remove the handles and locks of this one
+   *  although it runs (`Processes`). */
   readonly onCutOff: (listener: () => void) => void;
 }
 

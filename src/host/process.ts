@@ -54,8 +54,9 @@ export function availableMemoryBytes(): number {
   return constrained > 0 ? Math.min(constrained, total) : total;
 }
 
-/** What is limited by the memory: all workers together may have one per `memoryBytesPerUnit`, and
- *  no more than `unitsMax`. Each may have its equal part, but at least `unitsPerWorkerMin`. */
+/** A limit that depends on the memory: all workers together may have one unit (a byte, or a
+ *  connection) per `memoryBytesPerUnit`, and no more than `unitsMax`. Each may have its equal part,
+ *  but at least `unitsPerWorkerMin`. */
 interface MemoryShare {
   readonly memoryBytesPerUnit: number;
   readonly unitsMax: number;

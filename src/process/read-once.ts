@@ -6,9 +6,8 @@ interface ReadOnceOptions {
 }
 
 /**
- * Tells which values were read before, and how long ago, for a cache that keeps only those that are
- * read again soon: to keep each value would cost time for nothing, and one long read would evict
- * all others.
+ * Records which values were read lately, for a cache that keeps only those that are read again
+ * soon: keeping each value would cost time for nothing, and one long read would evict all others.
  *
  * A value is remembered until more bytes were read than the cache can hold, or another one takes
  * its slot. Example with a limit of 100: after a (40 bytes) and b (60), a is found; after a

@@ -251,8 +251,8 @@ export class RunningServer {
       else await server.listenAsMain();
       const sources = { endpoints: server.#endpoints, remote: server.#remote };
       server.#transfers = runServiceTransfers(given, stores, sources);
-      // The other nodes close the handles of this one: what its SMB clients cache may be outdated
-      // from then on, and only the end of their connections tells them.
+      // The other nodes close the handles of this one: the caches of its SMB clients may be
+      // outdated from then on. Clients drop them when their connections end.
       stores.onCutOff(() => server.#smb?.disconnectAll());
       server.#sweeping = sweepHandlesInBackground(given, stores);
       server.#delivery = server.#runDelivery();

@@ -30,7 +30,7 @@ export interface Processes {
   /** Throws `StoreUnavailable` if the others treat this process as ended although it runs, as
    *  server nodes do after 30 s without a heartbeat. Processes of one machine never do. */
   assertNotFenced(): Promise<void>;
-  /** Calls `listener` when the others may begin to treat this process as ended although it runs:
+  /** Calls `listener` when other processes may begin to treat this one as ended although it runs:
    *  before they remove its opens and locks, unless the process was paused. Called again when the
    *  process learns that it was fenced. Processes of one machine are never cut off. */
   onCutOff(listener: () => void): void;

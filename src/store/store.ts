@@ -118,7 +118,7 @@ export interface Store {
   /** Calls `onChange` at least once after each commit under `prefix`, by any process. */
   watch(prefix: Key, onChange: () => void, options?: WatchOptions): Unwatch;
   /** Throws `StoreUnavailable` if writes are rejected although reads work, because the file of the
-   *  records was deleted or replaced. Absent if a read notices whatever makes writes fail. */
+   *  records was deleted or replaced. Absent if reads fail as well then. */
   checkWritable?(): void;
   close(): Promise<void>;
 }

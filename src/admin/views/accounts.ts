@@ -177,8 +177,8 @@ async function remove(
   return deleted.ok ? nothing : changeRefused(deleted);
 }
 
-/** What a response with the keys of an account has besides them. */
-interface KeysAnswer {
+/** The other parts of a response with the keys of an account. */
+interface KeysResponse {
   readonly status: number;
   readonly headers?: AdminResponse["headers"];
   readonly more?: LoginLink;
@@ -187,7 +187,7 @@ interface KeysAnswer {
 function answerWithKeys(
   { context, accounts }: CheckedRequest,
   result: ChangeResult<AccountChange>,
-  { status, headers, more }: KeysAnswer,
+  { status, headers, more }: KeysResponse,
 ): AdminResponse {
   if (!result.ok) return changeRefused(result);
   const { name, stored } = result.value;

@@ -68,7 +68,7 @@ async function checkTarget(receiver: Receiver, clock: Clock): Promise<Finding> {
   const url = new URL(address);
   // A URL may contain a password.
   const shown = `${url.protocol}//${url.host}`;
-  if (url.protocol === "udp:") return ok(option, `${shown}: UDP does not tell whether it arrives`);
+  if (url.protocol === "udp:") return ok(option, `${shown}: UDP reports no delivery`);
   const failure = await tryConnection(url, clock);
   if (failure === undefined) return ok(option, `${shown} accepts connections`);
   const advice = "check that the receiver runs, address and port, firewall and its certificate";

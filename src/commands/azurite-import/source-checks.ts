@@ -34,7 +34,7 @@ export function refuseChanged(folder: string, before: DatabaseVersions): void {
 /** Azurite saves a changed database every 5 s, and when it stops. */
 const recentTicks = 10n * ticksPerSecond;
 
-/** What the user should know about a folder that can be imported nevertheless. */
+/** Warnings about a folder that can be imported nevertheless. */
 export function sourceWarnings(folder: string, now: Ticks): readonly string[] {
   return [...recentChanges(folder, now), ...missingDatabases(folder)];
 }

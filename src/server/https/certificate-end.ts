@@ -11,8 +11,8 @@ export type Certificate =
   | { readonly cert: Buffer; readonly key: Buffer }
   | { readonly pfx: Buffer; readonly passphrase: string };
 
-/** When a certificate expires. Undefined if Node.js does not tell, which is possible for a pfx file
- *  only: it is read by a method that has no documentation. */
+/** When a certificate expires. Undefined if Node.js cannot read it: from a pfx file it is read by
+ *  a method that has no documentation. */
 export function certificateEnd(certificate: Certificate): Ticks | undefined {
   if ("cert" in certificate) return momentOf(new X509Certificate(certificate.cert).validTo);
   const { context } = createSecureContext(certificate) as {

@@ -159,7 +159,7 @@ function logProblems(log: Log, clock: Clock): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** Bounds memory. */
+/** Limit of the remembered reasons, which bounds memory. */
 const reasonsMax = 100;
 
 /** The SDK renders errors as JSON with their stack. */

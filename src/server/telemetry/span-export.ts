@@ -20,7 +20,7 @@ type ExportResult = Parameters<Parameters<SpanExporter["export"]>[1]>[0];
 
 /** The code of a successful export (`ExportResultCode`), which the SDK declares as an enum. */
 const succeeded = 0;
-/** At most one line per minute tells of lost spans. */
+/** Lost spans are logged at most once a minute. */
 const reportTicks: Ticks = 60n * ticksPerSecond;
 
 /** Lets the SDK batch and export spans, and counts those that are lost because the receiver is slow

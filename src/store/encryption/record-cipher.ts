@@ -101,8 +101,8 @@ export function recordCipher(
  *  No other message ever has the same header, so an entry is never stale: also after a failover to
  *  a standby without the last commits, or a restore, a header that is read leads to its own value
  *  or to none. A key with its revision would not do: a commit that fails after the encryption
- *  leaves its revision to another one. What is not noticed while a value is cached is a change of
- *  its stored bytes after the header. */
+ *  leaves its revision to another one. While a value is cached, a change of its stored bytes
+ *  after the header is not noticed. */
 class ValueCache {
   readonly #values: RecentMap<CachedValue>;
   readonly #readOnce: ReadOnce;

@@ -59,7 +59,14 @@ describe("claimLocation", () => {
     expect(() => claim({ format: 2 })).toThrow(StoreTooNew);
   });
 
-  it.each(["", "0", "x", "1.5", "-1", "2 3"])("rejects %j as the format of a location", (text) => {
+  it("accepts one whose format was lost, and writes it again", () => {
+    writeFileSync(join(location, "format"), "");
+    claim().release();
+    writeFormat(location, 2);
+    expect(() => claim({ format: 1 })).toThrow(StoreTooNew);
+  });
+
+  it.each(["0", "x", "1.5", "-1", "2 3"])("rejects %j as the format of a location", (text) => {
     writeFileSync(join(location, "format"), text);
     expect(() => claim()).toThrow(StoreDamaged);
   });

@@ -136,11 +136,13 @@ export function writeFormat(location: string, format = formatVersion): void {
   syncFolder(location);
 }
 
-/** Undefined for a new folder, and after a loss of power before the first write. */
+/** Undefined for a new folder, and after a loss of power before the first write, which leaves the
+ *  file missing, or empty on a disk that does not flush. */
 function readFormat(location: string): number | undefined {
   const path = join(location, formatFile);
   if (!existsSync(path)) return undefined;
   const text = readFileSync(path, "utf8");
+  if (text === "") return undefined;
   if (/^[1-9][0-9]{0,5}\n?$/.test(text)) return Number(text);
   throw new StoreDamaged(`${path} must contain the number of a format; restore it from a backup`);
 }

@@ -130,6 +130,9 @@ describe("values of the chart", () => {
     expect(other.stderr).toContain(missing);
     const file = template("--set=metrics.enabled=true,extraArgs={--adminTokenFile=/token/file}");
     expect(file.status, file.stderr).toBe(0);
+    // The value of an option may be a word of its own.
+    const words = template("--set=metrics.enabled=true,extraArgs={--adminTokenFile,/token/file}");
+    expect(words.status, words.stderr).toBe(0);
   });
 
   it.each([

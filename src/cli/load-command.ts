@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { pipeline, Readable, Transform } from "node:stream";
 import { openArchiveFile, openPlain } from "../commands/archive/archive-file.ts";
-import { readFrames } from "../commands/archive/archive-format.ts";
 import type { LoadReport } from "../commands/archive/load-archive.ts";
 import type { LoadRequest } from "../commands/archive/server-archives.ts";
 import type { Progress } from "../commands/progress.ts";
@@ -83,6 +82,8 @@ async function loadFrom(
  *  which refuses a folder with plain data. */
 async function checkBeginning(path: string, archiveKey: string | undefined): Promise<void> {
   if (path === "-" || !(await stat(path)).isFile()) return;
+  // Not loaded with the command line: it loads the tables of all services.
+  const { readFrames } = await import("../commands/archive/archive-format.ts");
   const archive = openArchiveFile(path);
   try {
     await readFrames(openPlain(archive, archiveKey)).next();

@@ -60,6 +60,17 @@ const sizes = async (): Promise<readonly number[]> => {
 /** Encrypted extents have no spare space, and other lengths. */
 const areFilesGiven = true;
 
+/** Content with so many bodies, on a disk that tests can declare full. */
+async function filledFixture(bodies: number) {
+  const disk = { isFull: false };
+  const files = await limitedFiles(disk);
+  const fixture = await openContentFixture({ files, extentBytes, areFilesGiven });
+  for (let index = 0; index < bodies; index += 1) {
+    await putBody(fixture, `object-${index}`, pattern(20_000, index));
+  }
+  return { disk, fixture };
+}
+
 describe("extents on a full disk", () => {
   test("free the blocks of a body that did not fit", async () => {
     const disk = { isFull: false };
@@ -79,15 +90,7 @@ describe("extents on a full disk", () => {
   });
 
   test("without live bytes are removed although others cannot be compacted", async () => {
-    const disk = { isFull: false };
-    const fixture = await openContentFixture({
-      files: await limitedFiles(disk),
-      extentBytes,
-      areFilesGiven,
-    });
-    for (let index = 0; index < 48; index += 1) {
-      await putBody(fixture, `object-${index}`, pattern(20_000, index));
-    }
+    const { disk, fixture } = await filledFixture(48);
     const before = (await sizes()).length;
     disk.isFull = true;
     // One body remains in the first extent, none in the others.
@@ -106,15 +109,7 @@ describe("extents on a full disk", () => {
     ["at its end", 11],
     ["in its middle", 5],
   ])("are cut although a body %s is live", async (_, kept) => {
-    const disk = { isFull: false };
-    const fixture = await openContentFixture({
-      files: await limitedFiles(disk),
-      extentBytes,
-      areFilesGiven,
-    });
-    for (let index = 0; index < 12; index += 1) {
-      await putBody(fixture, `object-${index}`, pattern(20_000, index));
-    }
+    const { disk, fixture } = await filledFixture(12);
     disk.isFull = true;
     await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
     for (let index = 0; index < 12; index += 1) {
@@ -126,15 +121,7 @@ describe("extents on a full disk", () => {
   });
 
   test("are sealed and shrink although most of their bytes are live", async () => {
-    const disk = { isFull: false };
-    const fixture = await openContentFixture({
-      files: await limitedFiles(disk),
-      extentBytes,
-      areFilesGiven,
-    });
-    for (let index = 0; index < 12; index += 1) {
-      await putBody(fixture, `object-${index}`, pattern(20_000, index));
-    }
+    const { disk, fixture } = await filledFixture(12);
     disk.isFull = true;
     await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
     for (let index = 0; index < 4; index += 1) await fixture.remove(`object-${index}`);

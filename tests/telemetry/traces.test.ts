@@ -18,6 +18,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
 const batchOplock = 9;
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
+const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
 
 /** Runs requests against a server that exports traces, and returns what was exported. */
 async function exported(
@@ -41,6 +42,11 @@ function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
     throw new Error(`no ${name} in ${spans.map((each) => each.name).join(", ")}`);
   }
   return found;
+}
+
+/** The span of the request that was rejected with 412. */
+function refusedIn(spans: readonly ReceivedSpan[]): ReceivedSpan | undefined {
+  return spans.find((span) => span.attributes["http.response.status_code"] === 412);
 }
 
 it("continues the trace of a client through transaction and commit", async () => {
@@ -80,14 +86,13 @@ it("explains a failed precondition with the request that changed the blob", asyn
   const { spans } = await exported(async (url) => {
     const client = rawClient(url);
     await client.send({ method: "PUT", path: "/box?restype=container" });
-    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
     const { headers } = await client.send(put);
     writerId = (await client.send(put)).headers["x-ms-request-id"];
     const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
     const refused = await client.send({ ...put, headers: stale });
     expect(refused.status).toBe(412);
   });
-  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const refused = refusedIn(spans);
   const writer = spans.find((span) => span.attributes["azure.service.request.id"] === writerId);
   expect(refused?.attributes).toMatchObject({
     "etagere.error_code": "ConditionNotMet",
@@ -106,7 +111,6 @@ it("explains a failed precondition with the request that deleted the blob", asyn
   const { spans } = await exported(async (url) => {
     const client = rawClient(url);
     await client.send({ method: "PUT", path: "/box?restype=container" });
-    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
     const { headers } = await client.send(put);
     await client.send({ ...put, path: "/box/other" });
     deleterId = (await client.send({ method: "DELETE", path: "/box/b" })).headers[
@@ -116,7 +120,7 @@ it("explains a failed precondition with the request that deleted the blob", asyn
     const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
     expect((await client.send({ ...put, headers: stale })).status).toBe(412);
   });
-  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const refused = refusedIn(spans);
   expect(refused?.attributes).toMatchObject({
     "etagere.refused.current_etag": "none",
     "etagere.refused.by_request_id": deleterId,
@@ -134,7 +138,7 @@ it("explains the rejection of an entity with the ETag and the code that its clie
     const stale = table.updateEntity(entity, "Merge", { etag });
     await expect(stale).rejects.toThrow("UpdateConditionNotSatisfied");
   });
-  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const refused = refusedIn(spans);
   const etagForm = expect.stringMatching(/^W\/"datetime'/) as string;
   expect(refused?.attributes).toMatchObject({
     "etagere.error_code": "UpdateConditionNotSatisfied",
@@ -148,7 +152,6 @@ it("names no request for an object that was removed with its container", async (
     const client = rawClient(url);
     const container = { method: "PUT", path: "/box?restype=container" };
     await client.send(container);
-    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
     const { headers } = await client.send(put);
     await client.send({ method: "DELETE", path: "/box/b" });
     await client.send(put);
@@ -157,7 +160,7 @@ it("names no request for an object that was removed with its container", async (
     const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
     expect((await client.send({ ...put, headers: stale })).status).toBe(412);
   });
-  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const refused = refusedIn(spans);
   expect(refused?.attributes).toMatchObject({ "etagere.refused.current_etag": "none" });
   expect(refused?.attributes).not.toHaveProperty("etagere.refused.by_request_id");
 });
@@ -167,14 +170,13 @@ it("names the request that wrote an ETag, not a later snapshot, which keeps it",
   const { spans } = await exported(async (url) => {
     const client = rawClient(url);
     await client.send({ method: "PUT", path: "/box?restype=container" });
-    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
     const { headers } = await client.send(put);
     writerId = (await client.send(put)).headers["x-ms-request-id"];
     expect((await client.send({ method: "PUT", path: "/box/b?comp=snapshot" })).status).toBe(201);
     const stale = { ...blockBlob, "if-match": String(headers["etag"]) };
     expect((await client.send({ ...put, headers: stale })).status).toBe(412);
   });
-  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const refused = refusedIn(spans);
   expect(refused?.attributes).toMatchObject({ "etagere.refused.by_request_id": writerId });
 });
 
@@ -183,14 +185,13 @@ it("explains a write without the lease id with the request that acquired the lea
   const { spans } = await exported(async (url) => {
     const client = rawClient(url);
     await client.send({ method: "PUT", path: "/box?restype=container" });
-    const put = { method: "PUT", path: "/box/b", headers: blockBlob, body: "a" };
     await client.send(put);
     const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "60" };
     const acquire = { method: "PUT", path: "/box/b?comp=lease", headers };
     leaseRequestId = (await client.send(acquire)).headers["x-ms-request-id"];
     expect((await client.send(put)).status).toBe(412);
   });
-  const refused = spans.find((span) => span.attributes["http.response.status_code"] === 412);
+  const refused = refusedIn(spans);
   expect(refused?.attributes).toMatchObject({
     "etagere.refused.rule": "lease",
     "etagere.refused.lease_state": "leased",

@@ -247,11 +247,13 @@ export function oauthOf({ oauth, https }: Options): OAuthMode | undefined {
   return oauth.toLowerCase() === "verify" ? "verify" : "basic";
 }
 
+/** The listeners of a server, each with options for its host and its port. */
+export const listenerNames = [...serviceNames, "dfs", "smb", "admin"] as const;
+
 /** Whether no listener can be reached by other machines. Then programs of this machine may use the
  *  developer identity without a configured secret. */
 export function isLocal(options: Options): boolean {
-  const names = [...serviceNames, "dfs", "admin", "smb"] as const;
-  return names.every((name) => isLoopback(options[`${name}Host`]));
+  return listenerNames.every((name) => isLoopback(options[`${name}Host`]));
 }
 
 /** Address ranges that copies may read although blocked by default, and further blocked ones. */

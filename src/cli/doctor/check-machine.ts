@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 import { systemErrorCode } from "../../host/refused.ts";
-import type { Options } from "../../server/options.ts";
+import { listenerNames, type Options } from "../../server/options.ts";
 
 /** Checks of the machine by `etagere doctor`: ports, open files, disk and clock. Also here:
  *  `Finding`, the form in which every check of `doctor/` returns its result. */
@@ -32,13 +32,10 @@ export function problem(subject: string, text: string, advice: string): Finding 
   return { subject, state: "problem", text, advice };
 }
 
-/** The listeners whose ports are checked: those that a server opens by default or by options. */
-const endpointNames = ["blob", "queue", "table", "file", "dfs", "smb", "admin"] as const;
-
 /** Whether the ports of the server are free, or in use by the server itself. */
 export async function checkPorts(options: Options, isRunning: boolean): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (const name of endpointNames) {
+  for (const name of listenerNames) {
     const [host, port] = [options[`${name}Host`], options[`${name}Port`]];
     if (port === 0 || (name === "smb" && options.noSmb)) continue;
     found.push(describePort(`--${name}Port`, await tryPort(host, port), { host, port, isRunning }));
